@@ -1,0 +1,1 @@
+//! When the next send may go.

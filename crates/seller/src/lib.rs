@@ -1,0 +1,1 @@
+//! A mock x402 seller.
