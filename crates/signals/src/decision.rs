@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
 
-use crate::Timestamp;
+use crate::{Reason, Timestamp};
 
 /// What to do about one refusal.
 #[non_exhaustive]
