@@ -1,0 +1,93 @@
+//! What is known of each provider: where its codes stand in a reply, and what they mean.
+//!
+//! A provider is data: one file with its places and its codes, and a line in [`PROVIDERS`].
+
+mod anthropic;
+mod gateway;
+mod openai;
+mod openrouter;
+mod problem;
+
+use crate::Reason;
+
+/// Where the codes of one provider stand, and what they mean.
+#[derive(Debug)]
+pub(crate) struct Provider {
+    /// Where its codes stand; within one [`Specificity`] the most specific first.
+    pub(crate) places: &'static [Place],
+    /// Its codes. One that is not here says nothing beyond the status.
+    pub(crate) codes: &'static [(&'static str, Meaning)],
+}
+
+impl Provider {
+    /// Returns what `code` means here.
+    pub(crate) fn meaning(&self, code: &str) -> Option<Meaning> {
+        self.codes
+            .iter()
+            .find(|(known, _)| *known == code)
+            .map(|(_, meaning)| *meaning)
+    }
+}
+
+/// One place at which a code may stand.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub(crate) specificity: Specificity,
+    /// An RFC 6901 pointer into the body.
+    pub(crate) pointer: &'static str,
+}
+
+/// How much a place tells: a specific one is read before a broad one, over all providers.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Specificity {
+    /// The cause, where the provider singles it out.
+    Cause,
+    /// The whole answer of an upstream, as JSON in a text.
+    Upstream,
+    /// The code.
+    Code,
+    /// The class of the code, which cannot tell a wall from a window.
+    Class,
+    /// A problem type (RFC 9457): the fragment or the last part of the path counts.
+    Problem,
+}
+
+impl Specificity {
+    /// All of them, the most specific first.
+    pub(crate) const ALL: [Self; 5] = [
+        Self::Cause,
+        Self::Upstream,
+        Self::Code,
+        Self::Class,
+        Self::Problem,
+    ];
+
+    const fn at(self, pointer: &'static str) -> Place {
+        Place {
+            specificity: self,
+            pointer,
+        }
+    }
+}
+
+/// What a code means for the next step.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Meaning {
+    /// Money is held by calls in flight, and comes free when they end.
+    Hold,
+    /// A wall: waiting does not help, whatever the status and the headers say.
+    Wall(Reason),
+    /// It passes: the status and the hints say when.
+    Passing(Reason),
+    /// A wall unless the server names a wait.
+    WallWithoutHint(Reason),
+}
+
+/// All providers. Of two with a code at one place the first that knows the code counts.
+pub(crate) const PROVIDERS: &[&Provider] = &[
+    &openrouter::OPENROUTER,
+    &gateway::GATEWAY,
+    &anthropic::ANTHROPIC,
+    &openai::OPENAI,
+    &problem::PROBLEM,
+];
