@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Deserializer, Value};
 
 /// The JSON body of a refusal; nothing where it is something else.
-#[derive(Clone, Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Body(Option<Value>);
 
 impl Body {

@@ -91,3 +91,40 @@ pub(crate) const PROVIDERS: &[&Provider] = &[
     &openai::OPENAI,
     &problem::PROBLEM,
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_place_is_a_pointer_and_no_code_stands_twice_in_one_table() {
+        for provider in PROVIDERS {
+            assert!(!provider.places.is_empty());
+            for place in provider.places {
+                assert!(place.pointer.starts_with('/'), "{}", place.pointer);
+            }
+            for (index, (code, _)) in provider.codes.iter().enumerate() {
+                let first = provider.codes.iter().position(|(other, _)| other == code);
+                assert_eq!(first, Some(index), "{code}");
+            }
+        }
+    }
+
+    #[test]
+    fn providers_that_share_a_place_do_not_disagree_on_a_code() {
+        let mut seen: Vec<(&str, &str, Meaning)> = Vec::new();
+        for provider in PROVIDERS {
+            for place in provider.places {
+                for (code, meaning) in provider.codes {
+                    let other = seen
+                        .iter()
+                        .find(|(p, c, _)| (p, c) == (&place.pointer, code));
+                    if let Some((_, _, other)) = other {
+                        assert_eq!(meaning, other, "{code} at {}", place.pointer);
+                    }
+                    seen.push((place.pointer, code, *meaning));
+                }
+            }
+        }
+    }
+}

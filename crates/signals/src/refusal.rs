@@ -14,7 +14,6 @@ use crate::{
 };
 
 /// One refusal with all that was read of it.
-#[derive(Debug)]
 pub(crate) struct Refusal<'a> {
     pub(crate) status: u16,
     pub(crate) headers: &'a HeaderMap,
@@ -118,7 +117,12 @@ fn exhausted(headers: &HeaderMap, body: &Body, now: Timestamp) -> Option<Hint> {
         .at("/violated-policies")
         .and_then(|names| names.as_array());
     let is_violated = |name: &str| {
-        violated.is_some_and(|names| names.iter().any(|one| one.as_str() == Some(name)))
+        violated.is_some_and(|names| {
+            names
+                .iter()
+                .take(MOST_NAMES)
+                .any(|one| one.as_str() == Some(name))
+        })
     };
     let resets = || {
         let empty = |window: &crate::Window| window.remaining == Some(0);
@@ -149,3 +153,6 @@ fn asked(headers: &HeaderMap, name: &'static str) -> Option<(bool, &'static str)
 
 /// The headers by which a server asks for a retry or forbids it.
 const SHOULD_RETRY: [&str; 2] = ["x-should-retry", "stripe-should-retry"];
+
+/// How many violated policies are looked at.
+const MOST_NAMES: usize = 64;
