@@ -4,12 +4,14 @@ use std::borrow::Cow;
 
 use crate::Signal;
 use crate::body::Body;
+use crate::moment::is_digits;
 use crate::provider::{Meaning, PROVIDERS, Provider, Specificity};
 
 /// What the codes of one body say.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Codes {
-    /// The most specific code, known or not.
+    /// The most specific code, known or not. A number, which mostly repeats the status, yields to
+    /// a code that is known.
     pub(crate) most_specific: Option<String>,
     /// The most specific code that is known.
     pub(crate) known: Option<Known>,
@@ -18,6 +20,7 @@ pub(crate) struct Codes {
 /// A code with a meaning.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Known {
+    pub(crate) code: &'static str,
     pub(crate) meaning: Meaning,
     /// Where it stands in the body: an RFC 6901 pointer.
     pub(crate) pointer: &'static str,
@@ -32,7 +35,12 @@ impl Known {
 impl Codes {
     /// Reads the codes of a body, and those of the upstream's answer that it may hold.
     pub(crate) fn read(body: &Body) -> Self {
-        Self::read_to(body, UPSTREAMS)
+        let mut codes = Self::read_to(body, UPSTREAMS);
+        let is_number = codes.most_specific.as_deref().is_some_and(is_digits);
+        if let Some(known) = codes.known.filter(|_| is_number) {
+            codes.most_specific = Some(known.code.to_owned());
+        }
+        codes
     }
 
     fn read_to(body: &Body, upstreams: usize) -> Self {
@@ -70,8 +78,11 @@ impl Codes {
         let Some(code) = read_code(body, pointer, specificity) else {
             return;
         };
-        let meaning = provider.meaning(&code);
-        let known = meaning.map(|meaning| Known { meaning, pointer });
+        let known = provider.entry(&code).map(|(code, meaning)| Known {
+            code,
+            meaning,
+            pointer,
+        });
         self.fill(Some(code), known);
     }
 
@@ -145,6 +156,17 @@ mod tests {
         let pointer = "/error/details/error_code";
         let expected = (meaning, pointer);
         assert_eq!(decided(body), Some(expected));
+    }
+
+    #[test]
+    fn a_number_yields_to_a_code_that_is_known_and_to_no_other() {
+        let body = r#"{"error":{"type":"insufficient_quota","code":401}}"#;
+        assert_eq!(
+            read(body).most_specific.as_deref(),
+            Some("insufficient_quota")
+        );
+        let body = r#"{"error":{"type":"requests","code":"429"}}"#;
+        assert_eq!(read(body).most_specific.as_deref(), Some("429"));
     }
 
     #[test]

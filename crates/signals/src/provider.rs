@@ -20,12 +20,9 @@ pub(crate) struct Provider {
 }
 
 impl Provider {
-    /// Returns what `code` means here.
-    pub(crate) fn meaning(&self, code: &str) -> Option<Meaning> {
-        self.codes
-            .iter()
-            .find(|(known, _)| *known == code)
-            .map(|(_, meaning)| *meaning)
+    /// Returns the entry of `code`, if it is known here.
+    pub(crate) fn entry(&self, code: &str) -> Option<(&'static str, Meaning)> {
+        self.codes.iter().copied().find(|(known, _)| *known == code)
     }
 }
 

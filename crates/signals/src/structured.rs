@@ -200,3 +200,125 @@ const RESET: &KeyRef = KeyRef::constant("t");
 
 /// The longest field, over all of its lines, that is parsed, in bytes: some thousand policies.
 const LONGEST_FIELD: usize = 16 * 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http::{HeaderName, HeaderValue};
+
+    fn read(lines: &[(&'static str, &str)]) -> Vec<Window> {
+        let mut headers = HeaderMap::new();
+        for (name, value) in lines {
+            let value = HeaderValue::from_str(value).unwrap();
+            headers.append(HeaderName::from_static(name), value);
+        }
+        windows(&headers)
+    }
+
+    /// Name, limit, remaining, length and reset in seconds.
+    type Told<'a> = (&'a str, Option<u64>, Option<u64>, Option<u64>, Option<u64>);
+
+    fn told(windows: &[Window]) -> Vec<Told<'_>> {
+        let secs = |span: Option<Duration>| span.map(|span| span.as_secs());
+        let told = windows.iter().map(|window| {
+            let Window {
+                name,
+                limit,
+                remaining,
+                length,
+                reset,
+                ..
+            } = window;
+            (
+                name.as_str(),
+                *limit,
+                *remaining,
+                secs(*length),
+                secs(*reset),
+            )
+        });
+        told.collect()
+    }
+
+    #[test]
+    fn of_both_spellings_the_smaller_rest_counts_and_w_is_no_reset() {
+        let windows = read(&[(STATE, r#""d";r=5;a=3;w=60"#)]);
+        assert_eq!(told(&windows), [("d", None, Some(3), None, None)]);
+        let windows = read(&[(STATE, r#""d";a=3;w=60"#)]);
+        assert_eq!(told(&windows), [("d", None, Some(3), None, Some(60))]);
+        let windows = read(&[(STATE, r#""d";r=3;w=60"#)]);
+        assert_eq!(told(&windows), [("d", None, Some(3), None, None)]);
+    }
+
+    #[test]
+    fn an_item_with_one_spelling_ill_typed_is_dropped() {
+        assert_eq!(read(&[(STATE, r#""d";r=1.5;a=3"#)]), []);
+    }
+
+    #[test]
+    fn an_optional_parameter_of_the_wrong_type_is_dropped_alone() {
+        let windows = read(&[(POLICY, r#""d";q=5;w=0;pk="user-1";qu=7"#)]);
+        assert_eq!(told(&windows), [("d", Some(5), None, None, None)]);
+        assert_eq!(windows[0].partition, None);
+        assert_eq!(windows[0].unit, Unit::Requests);
+    }
+
+    #[test]
+    fn a_bad_field_does_not_spoil_the_other() {
+        let windows = read(&[(POLICY, r#""d";Q=5"#), (STATE, r#""d";r=1"#)]);
+        assert_eq!(told(&windows), [("d", None, Some(1), None, None)]);
+        let windows = read(&[(POLICY, r#""d";q=5"#), (STATE, r#""d";r=1,"#)]);
+        assert_eq!(told(&windows), [("d", Some(5), None, None, None)]);
+    }
+
+    #[test]
+    fn a_state_that_is_told_twice_is_the_smaller_rest_until_the_later_reset() {
+        let windows = read(&[(STATE, r#""d";r=5;t=60"#), (STATE, r#""d";r=2;t=9"#)]);
+        assert_eq!(told(&windows), [("d", None, Some(2), None, Some(60))]);
+    }
+
+    #[test]
+    fn a_policy_without_a_partition_holds_for_each_partition_of_its_name() {
+        let states = r#""d";r=1;pk=:YQ==:, "d";r=2;pk=:Yg==:"#;
+        let windows = read(&[(POLICY, r#""d";q=5;w=60"#), (STATE, states)]);
+        let expected = [
+            ("d", Some(5), Some(1), Some(60), None),
+            ("d", Some(5), Some(2), Some(60), None),
+        ];
+        assert_eq!(told(&windows), expected);
+    }
+
+    #[test]
+    fn a_state_that_two_partitions_could_claim_belongs_to_neither() {
+        let policies = r#""d";q=5;pk=:YQ==:, "d";q=6;pk=:Yg==:"#;
+        let windows = read(&[(POLICY, policies), (STATE, r#""d";r=1"#)]);
+        let expected = [
+            ("d", None, Some(1), None, None),
+            ("d", Some(5), None, None, None),
+            ("d", Some(6), None, None, None),
+        ];
+        assert_eq!(told(&windows), expected);
+    }
+
+    #[test]
+    fn of_two_names_in_one_item_the_second_is_the_policy() {
+        let lines = [
+            (POLICY, r#""fixed window";"api";q=500;w=300"#),
+            (STATE, r#""api";r=0;t=55"#),
+        ];
+        let windows = read(&lines);
+        assert_eq!(
+            told(&windows),
+            [("api", Some(500), Some(0), Some(300), Some(55))]
+        );
+        assert_eq!(read(&[(POLICY, r#""a\";"b";q=5"#)]), []);
+        assert_eq!(read(&[(POLICY, r#""a";q=5;"b""#)]), []);
+    }
+
+    #[test]
+    fn a_field_beyond_the_bound_says_nothing() {
+        let one = r#""d";r=5, "#;
+        let long = one.repeat(LONGEST_FIELD / one.len() + 1);
+        assert_eq!(read(&[(STATE, &format!("{long}\"e\";r=1"))]), []);
+    }
+}

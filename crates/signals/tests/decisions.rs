@@ -1,5 +1,10 @@
 //! What is decided about one refusal, and which signal said so.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "a helper of a test fails the test by panicking"
+)]
+
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
@@ -504,7 +509,7 @@ fn a_402_after_a_payment_is_no_offer_but_a_failed_payment() {
     let mut standing = Standing::paid(ReceiptStanding::None, false);
     standing.offer = OfferStanding::Payable;
     Case::of(402)
-        .standing(standing.clone())
+        .standing(standing)
         .gives(Action::Stop, Reason::PaymentFailed, "status");
     let case = Case::of(402)
         .headers(&[("retry-after", "5")])

@@ -1,5 +1,11 @@
 //! Replays recorded and composed headers: the wait that they name, and the structured windows.
 
+#![expect(
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "a helper of a test fails the test by panicking"
+)]
+
 use http::{HeaderMap, HeaderName, HeaderValue};
 use paywait_signals::{Timestamp, Unit, Window, retry_after, windows};
 use serde_json::{Value, json};
@@ -47,10 +53,8 @@ fn disagreements(check: impl Fn(&Value, &HeaderMap, Timestamp) -> Option<String>
 }
 
 fn told(window: &Window) -> Value {
-    let unit = match &window.unit {
-        Unit::Other(_) => "other",
-        known => known.as_str(),
-    };
+    let other = matches!(window.unit, Unit::Other(_));
+    let unit = if other { "other" } else { window.unit.as_str() };
     let mut told = json!({"name": window.name, "unit": unit});
     let mut tell = |key: &str, value: Option<u64>| {
         if let Some(value) = value {

@@ -99,7 +99,7 @@ fn standing() -> impl Strategy<Value = Standing> {
 
 fn status() -> impl Strategy<Value = StatusCode> {
     let status = prop_oneof![100_u16..=999, Just(402), Just(403), Just(429), Just(503)];
-    status.prop_map(|status| StatusCode::from_u16(status).unwrap())
+    status.prop_map(|status| StatusCode::from_u16(status).unwrap_or(StatusCode::TOO_MANY_REQUESTS))
 }
 
 proptest! {
@@ -140,7 +140,8 @@ proptest! {
             Action::Failover => {
                 prop_assert!(hint.is_none() || decision.reason == Reason::WaitTooLong);
             }
-            _ => {}
+            Action::Pay | Action::Stop => {}
+            other => prop_assert!(false, "{other:?}"),
         }
     }
 
@@ -167,7 +168,8 @@ proptest! {
                 // seconds that are the milliseconds rounded up name the same instant
                 let rounded = finest.is_some_and(|fine| {
                     let fine = Duration::from_millis(fine);
-                    fine <= coarse && coarse - fine < Duration::from_secs(1)
+                    let rest = coarse.checked_sub(fine);
+                    rest.is_some_and(|rest| rest < Duration::from_secs(1))
                 });
                 prop_assert!(wait >= coarse || rounded);
             }
