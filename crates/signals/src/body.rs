@@ -159,6 +159,14 @@ mod tests {
     }
 
     #[test]
+    fn a_quote_that_is_escaped_does_not_end_a_text_of_a_cut_body() {
+        let body = r#"{"error":{"code":"a","message":"x\",\"code\":\"b"#;
+        assert_eq!(code(body).as_deref(), Some("a"));
+        let body = r#"{"error":{"code":"a","path":"c:\\","type":"b"#;
+        assert_eq!(code(body).as_deref(), Some("a"));
+    }
+
+    #[test]
     fn a_long_body_counts_as_cut_where_reading_ends() {
         let tail = "x".repeat(LONGEST);
         let body = format!(r#"{{"error":{{"code":"slow_down","message":"{tail}"}}}}"#);

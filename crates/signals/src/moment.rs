@@ -1,9 +1,8 @@
 //! The ways in which a header spells a time: a delay, a date, an epoch, a duration.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, UNIX_EPOCH};
 
 use http::HeaderMap;
-use httpdate::HttpDate;
 
 use crate::Timestamp;
 
@@ -131,14 +130,7 @@ fn from_date(moment: Timestamp, now: Timestamp) -> Option<Duration> {
 
 /// Reads one of the three forms of an HTTP-date (RFC 9110, section 5.6.7).
 fn http_date(value: &str) -> Option<Timestamp> {
-    let date: HttpDate = value.parse().ok()?;
-    let moment = SystemTime::from(date);
-    // the parser takes a 31st of February for a day in March; the weekday is not compared
-    let spelled = date.to_string();
-    let real = HttpDate::from(moment).to_string();
-    if spelled.get(4..) != real.get(4..) {
-        return None;
-    }
+    let moment = httpdate::parse_http_date(value).ok()?;
     let since = moment.duration_since(UNIX_EPOCH).ok()?;
     Some(Timestamp::default().saturating_add(since))
 }
