@@ -1,11 +1,17 @@
 //! What did the server say, and what to do about it.
 
+mod body;
 mod classify;
+mod code;
 mod decision;
+mod moment;
 mod policy;
+mod provider;
 mod reason;
+mod refusal;
 mod reply;
 mod retry_after;
+mod rule;
 mod standing;
 mod structured;
 mod timestamp;
@@ -18,6 +24,5 @@ pub use reason::Reason;
 pub use reply::Reply;
 pub use retry_after::{Hint, retry_after};
 pub use standing::{FailureClass, OfferStanding, ReceiptStanding, Standing};
-pub use structured::windows;
 pub use timestamp::Timestamp;
-pub use window::{Unit, Window};
+pub use window::{Unit, Window, windows};

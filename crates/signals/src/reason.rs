@@ -120,6 +120,23 @@ impl Reason {
             Self::Http(_) => "http",
         }
     }
+
+    /// Returns whether a stop for this reason holds until a person acts.
+    pub(crate) const fn needs_person(self) -> bool {
+        matches!(
+            self,
+            Self::OutOfCredit
+                | Self::SpendLimit
+                | Self::UsageCap
+                | Self::Billing
+                | Self::DailyQuota
+                | Self::Auth
+                | Self::AbnormalUsage
+                | Self::Unfunded
+                | Self::PaymentSchemeUnsupported
+                | Self::SettledAlready
+        )
+    }
 }
 
 impl fmt::Display for Reason {

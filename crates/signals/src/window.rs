@@ -2,6 +2,10 @@
 
 use std::time::Duration;
 
+use http::HeaderMap;
+
+use crate::{Timestamp, structured};
+
 /// One quota as a server reports it. What is missing was not said: it is neither zero nor endless.
 #[non_exhaustive]
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -73,4 +77,36 @@ impl Unit {
             Self::Other(name) => name,
         }
     }
+}
+
+/// Returns the quotas that the headers of a reply report, on any status.
+///
+/// Reads the structured fields `RateLimit` and `RateLimit-Policy` (drafts -08 to -12 of
+/// draft-ietf-httpapi-ratelimit-headers). A reply out of a cache (`Age` above zero) reports
+/// nothing: its numbers are not current. No window is no statement, not "no limit".
+///
+/// ```
+/// use http::{HeaderMap, HeaderValue};
+/// use paywait_signals::{Timestamp, windows};
+///
+/// let mut headers = HeaderMap::new();
+/// headers.insert("ratelimit-policy", HeaderValue::from_static(r#""burst";q=100;w=60"#));
+/// headers.insert("ratelimit", HeaderValue::from_static(r#""burst";r=37;t=18"#));
+/// let windows = windows(&headers, Timestamp::from_secs(0));
+/// assert_eq!(windows[0].limit, Some(100));
+/// assert_eq!(windows[0].remaining, Some(37));
+/// ```
+pub fn windows(headers: &HeaderMap, _now: Timestamp) -> Vec<Window> {
+    if is_aged(headers) {
+        return Vec::new();
+    }
+    structured::windows(headers)
+}
+
+/// Returns whether the reply lay in a cache: `Age` is a number above zero.
+fn is_aged(headers: &HeaderMap) -> bool {
+    headers.get_all(http::header::AGE).iter().any(|age| {
+        let age = age.as_bytes().trim_ascii();
+        age.iter().all(u8::is_ascii_digit) && age.iter().any(|&digit| digit != b'0')
+    })
 }
