@@ -1,6 +1,7 @@
 //! The machine of one purchase: what was signed, what was sent, and what is known of the money.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderValue, StatusCode};
@@ -37,7 +38,7 @@ pub struct Purchase {
 #[derive(Debug)]
 enum Step {
     Unpaid,
-    Accepted(Box<Terms>),
+    Accepted(Arc<Terms>),
     Signed(SignedPayment),
     Persisted(SignedPayment),
 }
@@ -126,6 +127,7 @@ impl Purchase {
             Money::Refused | Money::Pending | Money::Unknown | Money::Settled => money,
         };
         self.before_send = self.money;
+        self.payment_id = payment.payment_id().clone();
         self.step = Step::Persisted(payment);
     }
 
@@ -182,7 +184,7 @@ impl Purchase {
         if !self.may_accept() {
             return Err(PurchaseError::AlreadyAccepted);
         }
-        self.step = Step::Accepted(Box::new(terms));
+        self.step = Step::Accepted(Arc::new(terms));
         Ok(())
     }
 
@@ -200,9 +202,9 @@ impl Purchase {
     }
 
     /// Returns the accepted terms while they wait for their signature.
-    pub fn terms(&self) -> Option<&Terms> {
+    pub fn terms(&self) -> Option<Arc<Terms>> {
         match &self.step {
-            Step::Accepted(terms) => Some(terms),
+            Step::Accepted(terms) => Some(Arc::clone(terms)),
             Step::Unpaid | Step::Signed(_) | Step::Persisted(_) => None,
         }
     }
@@ -215,7 +217,7 @@ impl Purchase {
     /// [`PurchaseError::OtherTerms`] if the signer signed something else; nothing of it is kept.
     pub fn handle_signed(&mut self, payment: SignedPayment) -> Result<(), PurchaseError> {
         let terms = self.terms().ok_or(PurchaseError::NotAccepted)?;
-        if !payment.is_of(terms) {
+        if !payment.is_of(&terms) {
             return Err(PurchaseError::OtherTerms);
         }
         self.step = Step::Signed(payment);
