@@ -147,7 +147,7 @@ mod tests {
         let order = U256::from_be_bytes(hex!(
             "fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141"
         ));
-        let high_s = Signature::new(parsed.r(), order - parsed.s(), !parsed.v())
+        let high_s = Signature::new(parsed.r(), order.wrapping_sub(parsed.s()), !parsed.v())
             .as_bytes()
             .to_vec();
         for signature in [

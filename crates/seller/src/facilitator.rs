@@ -25,6 +25,16 @@ pub(crate) struct Refusal {
     pub(crate) transaction: Option<B256>,
 }
 
+impl Refusal {
+    /// The payment was broadcast, and waiting for it was given up.
+    pub(crate) const fn pending(transaction: B256) -> Self {
+        Self {
+            reason: "settlement_pending",
+            transaction: Some(transaction),
+        }
+    }
+}
+
 impl Facilitator {
     /// Verifies a payment and simulates its transfer; an error is the reason.
     pub(crate) fn verify(

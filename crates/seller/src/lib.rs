@@ -40,7 +40,8 @@
 //!
 //! It has no scheme but `exact`, no Permit2, no smart wallets (EIP-1271, ERC-6492), no flow
 //! `escrow` and no version 1 of x402: such a payment is refused or not seen, as the reference
-//! server does. Its chain mines when it is told and never reorganises.
+//! server does. Its chain mines when it is told and never reorganises. It answers one request after
+//! the other, so two sends of one payment never overtake each other inside it.
 
 mod answer;
 mod authorization;

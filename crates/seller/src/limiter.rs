@@ -21,6 +21,10 @@ use paywait_signals::Timestamp;
 /// # let _ = limiter;
 /// ```
 #[derive(Clone, Debug)]
+#[expect(
+    missing_copy_implementations,
+    reason = "it counts, and a silent copy would count apart"
+)]
 pub struct Limiter {
     quota: u32,
     window: Duration,

@@ -6,9 +6,11 @@ mod reader;
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
 
 use tokio::net::TcpListener;
 use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::sleep;
 
 use crate::Seller;
 
@@ -59,8 +61,8 @@ async fn accept(listener: TcpListener, seller: Seller) {
     let mut connections = JoinSet::new();
     loop {
         let Ok((stream, _)) = listener.accept().await else {
-            // out of descriptors, most likely: give those who hold them a turn
-            tokio::task::yield_now().await;
+            // out of descriptors, most likely: give those who hold them time
+            sleep(ACCEPT_PAUSE).await;
             continue;
         };
         while connections.try_join_next().is_some() {}
@@ -70,4 +72,5 @@ async fn accept(listener: TcpListener, seller: Seller) {
     }
 }
 
+const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
 const MAX_CONNECTIONS: usize = 4_096;

@@ -109,7 +109,7 @@ impl Sale<'_> {
             return reply;
         }
         match self.settle(authorization, terms) {
-            Ok(transaction) => receipted(reply, authorization, transaction),
+            Ok(transaction) => wire::receipted(reply, authorization, transaction),
             Err(refusal) => wire::not_settled(authorization, &refusal),
         }
     }
@@ -120,7 +120,7 @@ impl Sale<'_> {
         terms: &Terms,
     ) -> Response<Bytes> {
         match self.settle(authorization, terms) {
-            Ok(transaction) => receipted(self.handle(), authorization, transaction),
+            Ok(transaction) => wire::receipted(self.handle(), authorization, transaction),
             Err(refusal) => wire::not_settled(authorization, &refusal),
         }
     }
@@ -153,12 +153,12 @@ impl Sale<'_> {
             PaidAct::Pending { mined_after } => {
                 self.record.handler_ran = late;
                 let pending = self.broadcast(authorization, terms, *mined_after);
-                let refusal = pending.map_or_else(|refusal| refusal, pending_refusal);
+                let refusal = pending.map_or_else(|refusal| refusal, Refusal::pending);
                 Ok(wire::not_settled(authorization, &refusal))
             }
             PaidAct::Settled { reply, receipt } => match self.settle(authorization, terms) {
                 Ok(transaction) if *receipt => {
-                    Ok(receipted(self.say(reply), authorization, transaction))
+                    Ok(wire::receipted(self.say(reply), authorization, transaction))
                 }
                 Ok(_) => Ok(self.say(reply)),
                 Err(refusal) => Ok(wire::not_settled(authorization, &refusal)),
@@ -287,22 +287,6 @@ impl Sale<'_> {
 
     fn offer(&self, error: &str) -> Response<Bytes> {
         wire::offer(&self.route.offer(error, self.resource))
-    }
-}
-
-fn receipted(
-    mut reply: Response<Bytes>,
-    authorization: &Authorization,
-    transaction: B256,
-) -> Response<Bytes> {
-    wire::add_receipt(&mut reply, authorization, transaction);
-    reply
-}
-
-const fn pending_refusal(transaction: B256) -> Refusal {
-    Refusal {
-        reason: "settlement_pending",
-        transaction: Some(transaction),
     }
 }
 

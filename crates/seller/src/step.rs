@@ -14,6 +14,17 @@ use crate::{Canned, Fault};
 /// A step that speaks of a payment does nothing to a request without one, and to a payment that
 /// is refused.
 ///
+/// What a facilitator does to the reference server, in steps:
+///
+/// | the facilitator | step |
+/// |---|---|
+/// | is down when asked to verify | `Step::refused("fetch failed")` |
+/// | is too slow to verify | `Step::reply` of a 502 |
+/// | refuses to settle | `Step::settle_failed("insufficient_funds")` |
+/// | settles, and its answer is lost | `Step::settle_failed_but_moved("fetch failed")` |
+/// | settles, and is too slow | `Step::settled_silently` of a 502 |
+/// | broadcasts and waits in vain | `Step::pending` |
+///
 /// ```
 /// use std::time::Duration;
 /// use http::StatusCode;

@@ -45,21 +45,22 @@ pub(crate) fn failed(
     response
 }
 
-/// Adds a receipt that says yes.
-pub(crate) fn add_receipt(
-    response: &mut Response<Bytes>,
+/// Returns the reply with a receipt that says yes.
+pub(crate) fn receipted(
+    mut reply: Response<Bytes>,
     authorization: &Authorization,
     transaction: B256,
-) {
+) -> Response<Bytes> {
     let receipt = json!({
         "success": true,
         "payer": authorization.from.to_string(),
         "transaction": transaction.to_string(),
         "network": authorization.token.network(),
     });
-    let headers = response.headers_mut();
+    let headers = reply.headers_mut();
     insert(headers, PAYMENT_RESPONSE, &receipt);
     headers.append(CACHE_CONTROL, HeaderValue::from_static("private"));
+    reply
 }
 
 /// Returns a refusal that has nothing to do with x402, in the reference server's form.
@@ -92,4 +93,4 @@ fn insert(headers: &mut HeaderMap, name: HeaderName, value: &Value) {
 }
 
 const PAYMENT_REQUIRED: HeaderName = HeaderName::from_static("payment-required");
-pub(crate) const PAYMENT_RESPONSE: HeaderName = HeaderName::from_static("payment-response");
+const PAYMENT_RESPONSE: HeaderName = HeaderName::from_static("payment-response");

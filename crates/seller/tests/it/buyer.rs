@@ -32,7 +32,7 @@ pub(crate) const PRICE: u64 = 10_000;
 pub(crate) const NONCE_USED: &str = "invalid_exact_evm_nonce_already_used";
 
 pub(crate) fn later(seconds: u64) -> Timestamp {
-    Timestamp::from_secs(NOW.as_secs() + seconds)
+    Timestamp::from_secs(NOW.as_secs().saturating_add(seconds))
 }
 
 pub(crate) fn route(flow: Flow) -> Route {
@@ -136,7 +136,7 @@ impl Draft {
             to: entry["payTo"].as_str().unwrap().parse().unwrap(),
             value: entry["amount"].as_str().unwrap().parse().unwrap(),
             valid_after: 0,
-            valid_before: NOW.as_secs() + entry["maxTimeoutSeconds"].as_u64().unwrap(),
+            valid_before: later(entry["maxTimeoutSeconds"].as_u64().unwrap()).as_secs(),
             nonce: B256::repeat_byte(nonce),
             extensions: None,
             version: 2,

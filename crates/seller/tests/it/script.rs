@@ -153,9 +153,10 @@ fn success_false_with_free_text_may_have_moved_money() {
             flow == Flow::Authorization
         );
         let again = pay(&mut shop, &payment, NOW).response;
-        match flow {
-            Flow::Upfront => assert_settled(&again, 200),
-            _ => assert_refused(&again, NONCE_USED),
+        if flow == Flow::Upfront {
+            assert_settled(&again, 200)
+        } else {
+            assert_refused(&again, NONCE_USED)
         }
     }
 }

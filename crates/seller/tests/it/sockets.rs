@@ -33,7 +33,9 @@ async fn get_at(url: &str, payment: Option<&str>) -> reqwest::Result<reqwest::Re
 async fn drive(seller: &Seller, url: &str) {
     let unpaid = get_at(url, None).await.unwrap();
     assert_eq!(unpaid.status(), 402);
-    let payment = Draft::new(&offer(unpaid.headers()), 1).sign();
+    let offered = offer(unpaid.headers());
+    assert_eq!(offered["resource"]["url"], format!("{url}/report"));
+    let payment = Draft::new(&offered, 1).sign();
     let paid = get_at(url, Some(&payment)).await.unwrap();
     assert_eq!(paid.status(), 200);
     assert_eq!(receipt(paid.headers())["success"], true);
