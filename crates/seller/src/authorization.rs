@@ -19,6 +19,7 @@ pub(crate) struct Authorization {
     pub(crate) nonce: B256,
     signature: Vec<u8>,
     digest: B256,
+    key: B256,
 }
 
 impl Authorization {
@@ -39,6 +40,7 @@ impl Authorization {
             nonce,
         };
         let digest = message.eip712_signing_hash(&token.domain());
+        let key = keccak256([digest.as_slice(), &signature].concat());
         Self {
             token,
             from,
@@ -49,12 +51,13 @@ impl Authorization {
             nonce,
             signature,
             digest,
+            key,
         }
     }
 
     /// Returns what tells this authorization from any other: message, domain and signature.
-    pub(crate) fn key(&self) -> B256 {
-        keccak256([self.digest.as_slice(), &self.signature].concat())
+    pub(crate) const fn key(&self) -> B256 {
+        self.key
     }
 
     /// Returns where its nonce is used up: chain, token, payer and nonce.

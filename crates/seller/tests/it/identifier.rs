@@ -79,6 +79,21 @@ fn a_model_seller_stores_no_refusal() {
 }
 
 #[test]
+fn a_reply_that_was_served_and_not_settled_is_not_stored() {
+    let gift = Step::verified(Canned::new(StatusCode::OK).body("gift"));
+    let mut shop = shop(
+        route(Flow::Authorization)
+            .identifier(Identifier::Optional)
+            .paid_script([gift]),
+    );
+    let offer = ask(&mut shop);
+    let payment = Draft::new(&offer, 1).id(&offer, ID).sign();
+    assert_eq!(pay(&mut shop, &payment, NOW).response.body(), "gift");
+    assert_settled(&pay(&mut shop, &payment, NOW).response, 200);
+    assert!(!shop.ledger().requests()[2].replayed);
+}
+
+#[test]
 fn a_sinner_replays_his_429_for_ever() {
     let limiter = Limiter::new(0, Duration::from_secs(1)).place(Place::InHandler);
     let mut shop = shop(
