@@ -34,13 +34,19 @@ async fn main() -> ExitCode {
 
 async fn buy() -> Result<(), Sorry> {
     let order = Order::read(std::env::args().skip(1))?;
-    let key = std::env::var("BUY_KEY")
-        .map_err(|_| Sorry(3, "Put the private key of the paying account into BUY_KEY.".into()))?;
+    let key = std::env::var("BUY_KEY").map_err(|_| {
+        Sorry(
+            3,
+            "Put the private key of the paying account into BUY_KEY.".into(),
+        )
+    })?;
     // the parser's own error may quote what it read
-    let signer: PrivateKeySigner = key
-        .trim()
-        .parse()
-        .map_err(|_| Sorry(3, "BUY_KEY does not hold a private key: 64 hexadecimal digits.".into()))?;
+    let signer: PrivateKeySigner = key.trim().parse().map_err(|_| {
+        Sorry(
+            3,
+            "BUY_KEY does not hold a private key: 64 hexadecimal digits.".into(),
+        )
+    })?;
 
     let limits = Limits::per_call(order.max_price).per_day(order.max_price);
     let mut pay = Pay::new(Wallet::evm(signer), limits);
@@ -57,16 +63,22 @@ async fn buy() -> Result<(), Sorry> {
         client = client.with_arc(Arc::new(wire::Wire));
     }
 
-    let reply = client.build().get(order.url).send().await.map_err(|error| {
-        match paywait::Error::find(&error) {
+    let reply = client
+        .build()
+        .get(order.url)
+        .send()
+        .await
+        .map_err(|error| match paywait::Error::find(&error) {
             Some(ended) => Sorry(status(ended.end()), format!("{}", ended.report())),
             None => Sorry(6, format!("{}", error.without_url())),
-        }
-    })?;
+        })?;
     let report = paywait::report(&reply);
     let ended = report.map_or(0, |report| status(&report.end));
     let line = report.map(Report::to_string).unwrap_or_default();
-    let body = reply.text().await.map_err(|error| Sorry(7, format!("{}", error.without_url())))?;
+    let body = reply
+        .text()
+        .await
+        .map_err(|error| Sorry(7, format!("{}", error.without_url())))?;
     eprintln!("{line}");
     println!("{body}");
     match ended {
@@ -99,7 +111,11 @@ impl Order {
         let mut networks = Vec::new();
         let mut wire = false;
         while let Some(word) = words.next() {
-            let mut value = || words.next().ok_or(Sorry(2, format!("{word} needs a value.")));
+            let mut value = || {
+                words
+                    .next()
+                    .ok_or(Sorry(2, format!("{word} needs a value.")))
+            };
             match word.as_str() {
                 "--max-price" => max_price = value()?,
                 "--network" => networks.push(value()?),
@@ -108,7 +124,10 @@ impl Order {
                 _ => url = Some(word),
             }
         }
-        let url = url.ok_or(Sorry(2, "Usage: buy URL [--max-price 0.05] [--network NAME]".into()))?;
+        let url = url.ok_or(Sorry(
+            2,
+            "Usage: buy URL [--max-price 0.05] [--network NAME]".into(),
+        ))?;
         Ok(Self {
             url: url
                 .parse()

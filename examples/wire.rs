@@ -41,8 +41,14 @@ fn print(side: char, name: &str, headers: &HeaderMap) {
     };
     // whoever reads a signature can cash it
     if let Some(signature) = object.pointer_mut("/payload/signature") {
-        let start = signature.as_str().and_then(|text| text.get(..6)).unwrap_or_default();
-        *signature = Value::from(format!("{start}… ({} characters)", signature.to_string().len()));
+        let start = signature
+            .as_str()
+            .and_then(|text| text.get(..6))
+            .unwrap_or_default();
+        *signature = Value::from(format!(
+            "{start}… ({} characters)",
+            signature.to_string().len()
+        ));
     }
     eprintln!("{side} {name}: {object:#}");
 }

@@ -1,5 +1,6 @@
 //! What the machine of a call asks its driver to do.
 
+use http::HeaderMap;
 use paywait_signals::Timestamp;
 #[cfg(feature = "pay")]
 use {
@@ -45,15 +46,25 @@ pub struct Outgoing {
     pub cut_at: Option<Timestamp>,
     /// The payment to show, already in the ledger.
     #[cfg(feature = "pay")]
-    pub payment: Option<Showing>,
+    pub(crate) payment: Option<Showing>,
 }
 
 impl Outgoing {
     /// Returns whether a payment goes with this send.
-    pub const fn is_paid(&self) -> bool {
+    pub(crate) const fn is_paid(&self) -> bool {
         #[cfg(feature = "pay")]
         return self.payment.is_some();
         #[cfg(not(feature = "pay"))]
         return false;
+    }
+
+    /// Puts what goes with this send into the headers of the request that is about to leave.
+    pub fn write(self, headers: &mut HeaderMap) {
+        #[cfg(feature = "pay")]
+        if let Some(payment) = self.payment {
+            payment.write(headers);
+        }
+        #[cfg(not(feature = "pay"))]
+        let _ = headers;
     }
 }

@@ -16,7 +16,10 @@ pub struct Answered<'a> {
 impl<'a> Answered<'a> {
     /// Returns an answer from the origin that was asked.
     pub const fn new(reply: Reply<'a>) -> Self {
-        Self { reply, same_origin: true }
+        Self {
+            reply,
+            same_origin: true,
+        }
     }
 
     /// Says whether the origin that answered is the one that was asked.

@@ -37,7 +37,13 @@ impl Means {
         key: PurchaseKey,
         named: bool,
     ) -> Self {
-        Self { policy, payer, derivation, key, named }
+        Self {
+            policy,
+            payer,
+            derivation,
+            key,
+            named,
+        }
     }
 }
 
@@ -58,7 +64,11 @@ impl Buyer {
             PaymentId::random()
         };
         let purchase = Purchase::new(means.key, payment_id);
-        Self { means, purchase, offer: None }
+        Self {
+            means,
+            purchase,
+            offer: None,
+        }
     }
 
     /// Reads the offer of a reply to an unpaid request, and keeps it.
@@ -107,9 +117,11 @@ impl Buyer {
         let entry = entry.ok_or(NotPaid::Policy(Refusal::NothingOffered))?;
         let policy = &self.means.policy;
         policy.check(entry).map_err(NotPaid::Policy)?;
-        let nonce = self.means.derivation.nonce(self.means.payer, entry.asset(), self.means.key);
-        let valid_before =
-            valid_before(now, entry.max_timeout_seconds(), policy.longest_window());
+        let nonce = self
+            .means
+            .derivation
+            .nonce(self.means.payer, entry.asset(), self.means.key);
+        let valid_before = valid_before(now, entry.max_timeout_seconds(), policy.longest_window());
         let terms = Terms::new(
             offer,
             *choice,

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use paywait_signals::{
-    Action as Verdict, Decision, Policy, Reason, Signal, Standing, Timestamp, Window,
-    classify, windows,
+    Action as Verdict, Decision, Policy, Reason, Signal, Standing, Timestamp, Window, classify,
+    windows,
 };
 #[cfg(feature = "pay")]
 use {
@@ -95,8 +95,8 @@ impl Call {
     }
 
     /// Lends the call a retry policy: from now on it loops.
-    pub fn lend_patience(&mut self, patience: Patience) {
-        self.patience.get_or_insert(patience);
+    pub fn lend_patience(&mut self, patience: &Patience) {
+        self.patience.get_or_insert_with(|| patience.clone());
     }
 
     /// Lends the call a pacer: from now on it asks before each send.
@@ -136,7 +136,10 @@ impl Call {
 
     /// Returns the moment after which nothing new is sent and no wait goes on.
     pub fn not_after(&self) -> Timestamp {
-        let total = self.patience.as_ref().map(|patience| self.started.saturating_add(patience.total));
+        let total = self
+            .patience
+            .as_ref()
+            .map(|patience| self.started.saturating_add(patience.total));
         let earliest = self.deadline.into_iter().chain(total).min();
         earliest.unwrap_or(Timestamp::MAX)
     }
@@ -144,6 +147,20 @@ impl Call {
     /// Returns the quota windows that the last answer told.
     pub fn windows(&self) -> &[Window] {
         self.report.sends.last().map_or(&[], |sent| &sent.windows)
+    }
+
+    /// Returns how the call ended, once it has.
+    pub const fn end(&self) -> Option<&End> {
+        match &self.step {
+            Step::Done(end) => Some(end),
+            _ => None,
+        }
+    }
+
+    /// Puts into the report that the ledger could not write what became known of the money.
+    #[cfg(feature = "pay")]
+    pub fn note_trouble(&mut self, trouble: String) {
+        self.report.ledger_trouble.get_or_insert(trouble);
     }
 
     /// Ends the call without another send.
@@ -226,7 +243,12 @@ impl Call {
         };
         let decision = is_refusal(reply.status)
             .then(|| classify(reply, &standing, &self.signal_policy(), now));
-        self.book(Answer::Status(reply.status), decision.clone(), windows(reply.headers, now), now);
+        self.book(
+            Answer::Status(reply.status),
+            decision.clone(),
+            windows(reply.headers, now),
+            now,
+        );
         self.step = match decision {
             None => Step::Done(End::Served),
             Some(decision) => self.follow(&decision, now),
@@ -247,7 +269,12 @@ impl Call {
             buyer.purchase.handle_lost();
         }
         let decision = self.judge_failure(failure, paid);
-        self.book(Answer::None(failure.kind), Some(decision.clone()), Vec::new(), now);
+        self.book(
+            Answer::None(failure.kind),
+            Some(decision.clone()),
+            Vec::new(),
+            now,
+        );
         self.step = self.follow(&decision, now);
     }
 
@@ -261,7 +288,14 @@ impl Call {
     ) {
         let waited = std::mem::take(&mut self.slept);
         let paid = self.paying;
-        self.report.sends.push(Sent { at: now, paid, answer, decision, waited, windows });
+        self.report.sends.push(Sent {
+            at: now,
+            paid,
+            answer,
+            decision,
+            waited,
+            windows,
+        });
     }
 
     fn read_standing(&mut self, answer: &Answered<'_>, now: Timestamp) -> Standing {
@@ -287,14 +321,21 @@ impl Call {
             FailureKind::Connect | FailureKind::Broken | FailureKind::Final => Reason::ServerError,
         };
         let resends = self.facts.idempotent
-            || self.patience.as_ref().is_some_and(|patience| patience.resend_unanswered);
+            || self
+                .patience
+                .as_ref()
+                .is_some_and(|patience| patience.resend_unanswered);
         let goes_on = match failure.kind {
             FailureKind::Final => false,
             // the same signed bytes settle at most once, so showing them again risks nothing
             _ if paid => true,
             _ => !failure.may_have_left || resends,
         };
-        let action = if goes_on { Verdict::Backoff } else { Verdict::Stop };
+        let action = if goes_on {
+            Verdict::Backoff
+        } else {
+            Verdict::Stop
+        };
         Decision::new(action, reason, Signal::Transport)
     }
 
@@ -338,13 +379,20 @@ impl Call {
 
     /// Tries again at `at`, if there is a try left and it fits.
     fn again(&mut self, decision: &Decision, at: Timestamp, now: Timestamp) -> Step {
-        let attempts = self.patience.as_ref().map_or(1, |patience| patience.attempts.get());
+        let attempts = self
+            .patience
+            .as_ref()
+            .map_or(1, |patience| patience.attempts.get());
         if !self.facts.replayable {
             return self.stop(decision);
         }
         if self.report.attempts >= attempts || !self.may_still_show(at) {
             let unanswered = decision.signal == Signal::Transport;
-            let end = if unanswered { End::Unanswered } else { End::Exhausted(decision.reason) };
+            let end = if unanswered {
+                End::Unanswered
+            } else {
+                End::Exhausted(decision.reason)
+            };
             return Step::Done(self.conclude(end));
         }
         if at > self.not_after() {
@@ -368,7 +416,10 @@ impl Call {
         let outgoing = Outgoing {
             cut_at: self.deadline,
             #[cfg(feature = "pay")]
-            payment: self.buyer.as_mut().and_then(|buyer| buyer.purchase.show(now)),
+            payment: self
+                .buyer
+                .as_mut()
+                .and_then(|buyer| buyer.purchase.show(now)),
         };
         let _ = now;
         self.paying = outgoing.is_paid();
@@ -416,7 +467,10 @@ impl Call {
             return;
         };
         let taken = stands.and_then(|payment| {
-            buyer.purchase.handle_persisted(payment).map_err(|error| error.to_string())
+            buyer
+                .purchase
+                .handle_persisted(payment)
+                .map_err(|error| error.to_string())
         });
         self.step = match taken {
             Ok(()) => Step::Prepare,

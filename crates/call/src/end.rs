@@ -84,8 +84,14 @@ impl fmt::Display for NotPaid {
             Self::Policy(refusal) => write!(f, "{refusal}"),
             #[cfg(feature = "pay")]
             Self::Terms(error) => write!(f, "{error}"),
-            Self::Limit { what, come_back: Some(at) } => write!(f, "{what}; room at {at}"),
-            Self::Limit { what, come_back: None } => f.write_str(what),
+            Self::Limit {
+                what,
+                come_back: Some(at),
+            } => write!(f, "{what}; room at {at}"),
+            Self::Limit {
+                what,
+                come_back: None,
+            } => f.write_str(what),
             Self::OtherRequest => f.write_str("this key was used for another request"),
             Self::Signer(error) => write!(f, "the signer failed: {error}"),
             Self::Ledger(error) => write!(f, "the ledger failed: {error}"),

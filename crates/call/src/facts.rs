@@ -63,12 +63,18 @@ pub struct Failure {
 impl Failure {
     /// Returns a failure after which a byte of the request may have left.
     pub const fn lost(kind: FailureKind) -> Self {
-        Self { kind, may_have_left: true }
+        Self {
+            kind,
+            may_have_left: true,
+        }
     }
 
     /// Returns a failure before any byte of the request left.
     pub const fn unsent(kind: FailureKind) -> Self {
-        Self { kind, may_have_left: false }
+        Self {
+            kind,
+            may_have_left: false,
+        }
     }
 }
 

@@ -91,7 +91,10 @@ mod tests {
         let mut rng = fastrand::Rng::with_seed(7);
         let patience = Patience::default();
         let longest = |attempt, rng: &mut fastrand::Rng| {
-            (0..500).map(|_| patience.backoff(attempt, rng)).max().unwrap()
+            (0..500)
+                .map(|_| patience.backoff(attempt, rng))
+                .max()
+                .unwrap()
         };
         assert!(longest(1, &mut rng) <= Duration::from_millis(500));
         assert!(longest(3, &mut rng) > Duration::from_millis(1_500));

@@ -1,12 +1,13 @@
 //! What happened in one call: every send with its answer, decision and wait, and the money.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use http::StatusCode;
 use paywait_signals::{Action, Decision, Timestamp, Window};
 
-use crate::{End, FailureKind};
+use crate::{End, FailureKind, NotPaid};
 
 /// What happened in one call.
 ///
@@ -25,9 +26,18 @@ pub struct Report {
     /// The money, where something was signed.
     #[cfg(feature = "pay")]
     pub paid: Option<Paid>,
+    /// Why the ledger could not write what became known of the money. What it wrote before, the
+    /// intent and the signed bytes, stands.
+    #[cfg(feature = "pay")]
+    pub ledger_trouble: Option<String>,
 }
 
 impl Report {
+    /// Returns the report that a layer left in the extensions of a response.
+    pub fn of(extensions: &http::Extensions) -> Option<&Self> {
+        extensions.get::<Arc<Self>>().map(Arc::as_ref)
+    }
+
     pub(crate) const fn new() -> Self {
         Self {
             sends: Vec::new(),
@@ -36,6 +46,8 @@ impl Report {
             end: End::Unanswered,
             #[cfg(feature = "pay")]
             paid: None,
+            #[cfg(feature = "pay")]
+            ledger_trouble: None,
         }
     }
 
@@ -49,23 +61,21 @@ impl Report {
 
     /// Returns the last decision that was taken.
     pub fn decision(&self) -> Option<&Decision> {
-        self.sends.iter().rev().find_map(|sent| sent.decision.as_ref())
+        self.sends
+            .iter()
+            .rev()
+            .find_map(|sent| sent.decision.as_ref())
     }
 
     /// Returns when to come back, where a server or a limit said it.
     pub fn come_back(&self) -> Option<Timestamp> {
-        match &self.end {
-            End::Deferred(at) => Some(*at),
-            End::NotPaid(crate::NotPaid::Limit { come_back, .. }) => *come_back,
-            End::Served
-            | End::Stopped(_)
-            | End::Exhausted(_)
-            | End::Unanswered
-            | End::NotPaid(_)
-            | End::PaidNotDelivered
-            | End::OutcomeUnknown
-            | End::InFlight => self.decision().and_then(|decision| decision.come_back),
+        if let End::Deferred(at) = self.end {
+            return Some(at);
         }
+        if let End::NotPaid(NotPaid::Limit { come_back, .. }) = self.end {
+            return come_back;
+        }
+        self.decision().and_then(|decision| decision.come_back)
     }
 }
 
@@ -123,25 +133,28 @@ impl fmt::Display for Report {
             None => f.write_str("no answer")?,
         }
         let sends = self.sends.len();
-        write!(f, " after {}, {}", count(self.attempts, "attempt"), count(sends, "send"))?;
+        write!(
+            f,
+            " after {}, {}",
+            count(self.attempts, "attempt"),
+            count(sends, "send")
+        )?;
         if !self.waited.is_zero() {
-            write!(f, ", waited {}.{} s", self.waited.as_secs(), self.waited.subsec_millis() / 100)?;
+            write!(
+                f,
+                ", waited {}.{} s",
+                self.waited.as_secs(),
+                self.waited.subsec_millis() / 100
+            )?;
         }
         #[cfg(feature = "pay")]
         if let Some(paid) = &self.paid {
             write!(f, ", {paid}")?;
         }
-        match &self.end {
-            End::Served => Ok(()),
-            end @ (End::Stopped(_)
-            | End::Exhausted(_)
-            | End::Deferred(_)
-            | End::Unanswered
-            | End::NotPaid(_)
-            | End::PaidNotDelivered
-            | End::OutcomeUnknown
-            | End::InFlight) => write!(f, " ({end})"),
+        if self.end != End::Served {
+            write!(f, " ({})", self.end)?;
         }
+        Ok(())
     }
 }
 

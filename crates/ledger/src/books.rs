@@ -56,7 +56,11 @@ impl Books {
         self.last_epoch = self.last_epoch.saturating_add(1);
         record.epoch = Epoch::new(self.last_epoch);
         record.in_use = true;
-        Ok(Taken::Standing { epoch: record.epoch, payment, money: record.money })
+        Ok(Taken::Standing {
+            epoch: record.epoch,
+            payment,
+            money: record.money,
+        })
     }
 
     pub(crate) fn intend(&mut self, intent: Intent, now: Timestamp) -> Result<Taken, LedgerError> {
@@ -68,7 +72,10 @@ impl Books {
         }
         self.forget(now);
         // an intent whose caller asked the signer and died is held; a new one takes its place
-        let held = self.records.get(&intent.key).map_or(Usd::ZERO, |record| record.intent.price);
+        let held = self
+            .records
+            .get(&intent.key)
+            .map_or(Usd::ZERO, |record| record.intent.price);
         self.make_room(intent.price, held)?;
         self.strike(intent.key);
         self.last_epoch = self.last_epoch.saturating_add(1);
@@ -92,7 +99,10 @@ impl Books {
         epoch: Epoch,
         payment: SignedPayment,
     ) -> Result<SignedPayment, LedgerError> {
-        let record = self.records.get_mut(&key).filter(|record| record.epoch == epoch);
+        let record = self
+            .records
+            .get_mut(&key)
+            .filter(|record| record.epoch == epoch);
         let record = record.ok_or(LedgerError::Lost)?;
         record.money = Money::Signed;
         Ok(record.payment.get_or_insert(payment).clone())
@@ -120,7 +130,11 @@ impl Books {
     }
 
     pub(crate) fn release(&mut self, key: PurchaseKey, epoch: Epoch, signer_asked: bool) {
-        let Some(record) = self.records.get_mut(&key).filter(|record| record.epoch == epoch) else {
+        let Some(record) = self
+            .records
+            .get_mut(&key)
+            .filter(|record| record.epoch == epoch)
+        else {
             return;
         };
         record.in_use = false;
@@ -145,7 +159,12 @@ impl Books {
             return Ok(());
         }
         let come_back = self.room_at(others, price, allowed);
-        Err(LedgerError::OverLimit { asked: price, allowed, used: others, come_back })
+        Err(LedgerError::OverLimit {
+            asked: price,
+            allowed,
+            used: others,
+            come_back,
+        })
     }
 
     /// When so many records have stopped counting that `price` fits.
@@ -184,7 +203,10 @@ impl Books {
             return;
         };
         if self.counted.remove(&(record.counts_until, key)) {
-            self.used = self.used.checked_sub(record.intent.price).unwrap_or(Usd::ZERO);
+            self.used = self
+                .used
+                .checked_sub(record.intent.price)
+                .unwrap_or(Usd::ZERO);
         }
     }
 
@@ -198,7 +220,10 @@ impl Books {
             let Some(record) = self.records.get(&key) else {
                 continue;
             };
-            self.used = self.used.checked_sub(record.intent.price).unwrap_or(Usd::ZERO);
+            self.used = self
+                .used
+                .checked_sub(record.intent.price)
+                .unwrap_or(Usd::ZERO);
             if !record.intent.named && !record.in_use {
                 self.records.remove(&key);
             }

@@ -16,8 +16,13 @@ impl Fingerprint {
     /// Returns the fingerprint of a request. Each field is hashed behind its length, so that no
     /// two requests share one by where a field ends.
     pub fn of(method: &str, url: &str, body: &[u8]) -> Self {
-        let mut bytes = Vec::with_capacity(method.len().saturating_add(url.len()).saturating_add(64));
-        for field in [method.as_bytes(), url.as_bytes(), keccak256(body).as_slice()] {
+        let mut bytes =
+            Vec::with_capacity(method.len().saturating_add(url.len()).saturating_add(64));
+        for field in [
+            method.as_bytes(),
+            url.as_bytes(),
+            keccak256(body).as_slice(),
+        ] {
             bytes.extend_from_slice(&u64::try_from(field.len()).unwrap_or(u64::MAX).to_be_bytes());
             bytes.extend_from_slice(field);
         }
@@ -61,7 +66,13 @@ pub struct Intent {
 impl Intent {
     /// Returns the intent to sign `terms`, at `price` dollars, for the request of `fingerprint`.
     pub fn new(key: PurchaseKey, fingerprint: Fingerprint, terms: &Terms, price: Usd) -> Self {
-        Self { key, named: false, fingerprint, price, valid_before: terms.valid_before() }
+        Self {
+            key,
+            named: false,
+            fingerprint,
+            price,
+            valid_before: terms.valid_before(),
+        }
     }
 
     /// Says whether the caller gave the key.

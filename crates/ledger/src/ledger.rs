@@ -120,7 +120,9 @@ pub enum Taken {
 #[non_exhaustive]
 pub enum LedgerError {
     /// The price does not fit under a limit.
-    #[error("{asked} USD more would pass the limit of {allowed} USD per day, of which {used} USD is spent or held")]
+    #[error(
+        "{asked} USD more would pass the limit of {allowed} USD per day, of which {used} USD is spent or held"
+    )]
     OverLimit {
         /// The price.
         asked: Usd,

@@ -52,11 +52,17 @@ impl Limits {
 impl PerCall {
     /// Sets the most that may be spent within any 24 hours, holds included.
     pub const fn per_day(self, most: Usd) -> Limits {
-        Limits { per_call: self.0, per_day: Some(most) }
+        Limits {
+            per_call: self.0,
+            per_day: Some(most),
+        }
     }
 
     /// Says that nothing but the price of each call bounds the spending of a day.
     pub const fn no_daily_limit(self) -> Limits {
-        Limits { per_call: self.0, per_day: None }
+        Limits {
+            per_call: self.0,
+            per_day: None,
+        }
     }
 }

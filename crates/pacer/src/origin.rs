@@ -135,7 +135,11 @@ impl Origin {
             (Some(limit), Some(length)) if !length.is_zero() => {
                 let reset = now.saturating_add(length);
                 let remaining = limit.saturating_sub(self.in_flight);
-                Some(Window { remaining, reset, ..window })
+                Some(Window {
+                    remaining,
+                    reset,
+                    ..window
+                })
             }
             _ => None,
         };
@@ -156,7 +160,9 @@ impl Window {
 
     /// Whether `moment` lies in this window, as far as is known.
     fn holds(&self, moment: Timestamp) -> bool {
-        let start = self.length.map_or(Timestamp::default(), |length| self.reset.saturating_sub(length));
+        let start = self.length.map_or(Timestamp::default(), |length| {
+            self.reset.saturating_sub(length)
+        });
         start <= moment && moment < self.reset
     }
 }

@@ -80,7 +80,12 @@ impl Pacer {
     /// Books a slot for one send.
     pub fn admit(&mut self, key: &PaceKey, cost: Cost, now: Timestamp) -> Slot {
         let (at, taken) = self.origin(key, now).book(cost.requests, now);
-        Slot { key: key.clone(), cost, at, taken }
+        Slot {
+            key: key.clone(),
+            cost,
+            at,
+            taken,
+        }
     }
 
     /// Turns a slot whose time has come into a permit.
@@ -101,12 +106,21 @@ impl Pacer {
         }
         origin.depart(slot.cost.requests);
         self.admissions = self.admissions.saturating_add(1);
-        Ok(Permit { key: slot.key, cost: slot.cost, at: now })
+        Ok(Permit {
+            key: slot.key,
+            cost: slot.cost,
+            at: now,
+        })
     }
 
     /// Gives back a slot that is not wanted.
     pub fn cancel(&mut self, slot: Slot) {
-        let Slot { key, cost, at, taken } = slot;
+        let Slot {
+            key,
+            cost,
+            at,
+            taken,
+        } = slot;
         let Some(origin) = self.origins.get_mut(&key) else {
             return;
         };
@@ -165,7 +179,8 @@ impl Pacer {
         let Some(median) = touched.get(touched.len() / 2).copied() else {
             return;
         };
-        self.origins.retain(|_, origin| !origin.is_idle() || origin.touched > median);
+        self.origins
+            .retain(|_, origin| !origin.is_idle() || origin.touched > median);
     }
 }
 
@@ -188,7 +203,11 @@ mod tests {
     }
 
     fn seen(remaining: u64, reset: u64) -> Seen {
-        Seen { remaining: Some(remaining), reset: Some(Duration::from_secs(reset)), ..Seen::default() }
+        Seen {
+            remaining: Some(remaining),
+            reset: Some(Duration::from_secs(reset)),
+            ..Seen::default()
+        }
     }
 
     fn go(pacer: &mut Pacer, now: Timestamp) -> Permit {
@@ -253,7 +272,11 @@ mod tests {
     #[test]
     fn slots_beyond_one_window_are_spread_over_the_next_ones() {
         let mut pacer = Pacer::default();
-        let seen = Seen { limit: Some(2), length: Some(Duration::from_secs(60)), ..seen(0, 10) };
+        let seen = Seen {
+            limit: Some(2),
+            length: Some(Duration::from_secs(60)),
+            ..seen(0, 10)
+        };
         pacer.observe(&key(), None, &seen, at(0));
         let times: Vec<_> = (0..5)
             .map(|_| pacer.admit(&key(), Cost::default(), at(0)).at().as_secs())

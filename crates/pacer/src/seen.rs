@@ -26,7 +26,10 @@ impl Seen {
             .iter()
             .filter(|window| window.unit == Unit::Requests && window.remaining.is_some());
         let tightest = counted.min_by_key(|window| {
-            (window.remaining, std::cmp::Reverse(window.reset.unwrap_or_default()))
+            (
+                window.remaining,
+                std::cmp::Reverse(window.reset.unwrap_or_default()),
+            )
         });
         tightest.map_or_else(Self::default, |window| Self {
             remaining: window.remaining,

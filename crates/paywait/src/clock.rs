@@ -36,7 +36,10 @@ impl Clock for SystemClock {
 
     fn sleep_until(&self, at: Timestamp) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
         // the timer counts from a moment within the current millisecond: one more makes it a floor
-        let wait = self.now().until(at).saturating_add(Duration::from_millis(1));
+        let wait = self
+            .now()
+            .until(at)
+            .saturating_add(Duration::from_millis(1));
         Box::pin(tokio::time::sleep(wait))
     }
 }

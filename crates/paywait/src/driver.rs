@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::Extensions;
-use paywait_call::{Action, Answered, Call, End, Failure, FailureKind, Outgoing, Report};
+use paywait_call::{Action, Answered, Call, End, Failure, FailureKind, Outgoing};
 use paywait_signals::{Reply, Timestamp};
 use reqwest::{Request, Response};
 use reqwest_middleware::{Next, Result};
@@ -37,8 +37,10 @@ pub(crate) struct Driver<'a> {
     answer: Option<Response>,
     /// Why the last send got no answer.
     cause: Option<reqwest_middleware::Error>,
-    /// The layer that drives retries, so what it hands back is final to a loop outside.
+    /// Whether this call loops, so that what it hands back is final to a loop outside.
     loops: bool,
+    #[cfg(feature = "pay")]
+    till: Option<paying::Till>,
     extensions: Entered<'a>,
 }
 
@@ -69,6 +71,8 @@ impl<'a> Driver<'a> {
             answer: None,
             cause: None,
             loops: false,
+            #[cfg(feature = "pay")]
+            till: None,
             extensions: Entered::new(extensions, &running),
             running,
         }
@@ -106,12 +110,15 @@ impl<'a> Driver<'a> {
         self.answer = None;
         self.cause = None;
         let Some(mut request) = self.request.copy() else {
-            self.call.handle_failure(Failure::unsent(FailureKind::Final), self.now());
+            self.call
+                .handle_failure(Failure::unsent(FailureKind::Final), self.now());
             return;
         };
         let cut_at = outgoing.cut_at;
         outgoing.write(request.headers_mut());
-        let send = self.running.around(next.run(request, self.extensions.get()));
+        let send = self
+            .running
+            .around(next.run(request, self.extensions.get()));
         let sent = match cut_at {
             None => Some(send.await),
             Some(at) => tokio::select! {
@@ -123,11 +130,13 @@ impl<'a> Driver<'a> {
         let gathered = self.pick_up();
         match sent {
             Some(Ok(response)) => self.answered(response).await,
-            Some(Err(_)) if gathered.turned_back => self.turned_back(gathered).await,
-            Some(Err(error)) => self.failed(error),
+            Some(Err(_)) if gathered.turned_back => self.turned_back(gathered),
+            Some(Err(error)) => self.failed(error).await,
             None => {
-                self.spend_permit();
-                self.call.handle_failure(Failure::lost(FailureKind::Timeout), self.now());
+                #[cfg(feature = "pace")]
+                self.spend_permit().await;
+                self.call
+                    .handle_failure(Failure::lost(FailureKind::Timeout), self.now());
             }
         }
     }
@@ -137,14 +146,16 @@ impl<'a> Driver<'a> {
         let same_origin = response.url().origin() == self.request.get().url().origin();
         let now = self.now();
         let head = Reply::new(response.status(), response.headers(), &[]);
-        self.call.handle_head(&Answered::new(head).same_origin(same_origin), now);
+        self.call
+            .handle_head(&Answered::new(head).same_origin(same_origin), now);
         #[cfg(feature = "pay")]
         self.book_money(now).await;
 
         let (start, response) = self.look_into(response).await;
         let now = self.now();
         let reply = Reply::new(response.status(), response.headers(), &start);
-        self.call.handle_reply(&Answered::new(reply).same_origin(same_origin), now);
+        self.call
+            .handle_reply(&Answered::new(reply).same_origin(same_origin), now);
         #[cfg(feature = "pace")]
         self.observe(now).await;
         self.answer = Some(response);
@@ -161,27 +172,39 @@ impl<'a> Driver<'a> {
     }
 
     /// No answer came.
-    fn failed(&mut self, error: reqwest_middleware::Error) {
+    async fn failed(&mut self, error: reqwest_middleware::Error) {
         let failure = failure::of(&error);
+        #[cfg(feature = "pace")]
         if failure.may_have_left && failure.kind != FailureKind::Final {
-            self.spend_permit();
+            self.spend_permit().await;
         } else {
             self.give_back_permit();
         }
         self.call.handle_failure(failure, self.now());
         self.cause = Some(error);
+        #[cfg(feature = "pay")]
+        self.book_money(self.now()).await;
     }
 
     /// A layer joined that must act before the send: nothing has left.
-    async fn turned_back(&mut self, gathered: Gathered) {
+    fn turned_back(&mut self, gathered: Gathered) {
+        #[cfg(feature = "pace")]
         self.give_back_permit();
         self.request.take_back(gathered.body);
         self.call.handle_turned_back();
+        #[cfg(feature = "pay")]
+        if let Some(taken) = gathered.taken {
+            self.took(taken);
+        }
     }
 
     /// Takes what joining layers have lent since the last time, and passes it to the machine.
     fn pick_up(&mut self) -> Gathered {
-        let gathered = self.running.gather();
+        #[cfg_attr(
+            not(feature = "pace"),
+            expect(unused_mut, reason = "only permits are taken out")
+        )]
+        let mut gathered = self.running.gather();
         #[cfg(feature = "retry")]
         if let Some(patience) = &gathered.parts.retry {
             self.loops = true;
@@ -191,6 +214,10 @@ impl<'a> Driver<'a> {
         if let Some(pacer) = &gathered.parts.pacer {
             self.lend_pacer(pacer);
         }
+        #[cfg(feature = "pace")]
+        if let (Some(pacing), Some(permit)) = (&mut self.stake.pacing, gathered.permit.take()) {
+            pacing.permit = Some(permit);
+        }
         #[cfg(feature = "pay")]
         if let Some(purse) = &gathered.parts.purse {
             self.lend_purse(purse);
@@ -198,18 +225,11 @@ impl<'a> Driver<'a> {
         gathered
     }
 
-    #[cfg(not(feature = "pace"))]
-    fn spend_permit(&mut self) {}
-
-    #[cfg(not(feature = "pace"))]
-    fn give_back_permit(&mut self) {}
-
     /// Hands back the last answer with the report beside it, or the typed end where there is none.
     fn finish(mut self) -> Result<Response> {
         self.running.close();
-        let end = self.call.end().clone();
         #[cfg(feature = "pay")]
-        self.leave_unresolved(&end);
+        self.leave_unresolved();
         let report = Arc::new(self.call.into_report());
         if let Some(mut response) = self.answer {
             response.extensions_mut().insert(report);
@@ -217,7 +237,7 @@ impl<'a> Driver<'a> {
         }
         match self.cause {
             // a layer that does not loop hands back what it met, as if it were not there
-            Some(cause) if end == End::Unanswered && !self.loops => Err(cause),
+            Some(cause) if report.end == End::Unanswered && !self.loops => Err(cause),
             cause => Err(Error::new(report, cause).into()),
         }
     }

@@ -57,7 +57,9 @@ impl fmt::Display for Error {
 
 impl StdError for Error {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
-        self.cause.as_ref().map(|cause| -> &(dyn StdError + 'static) { cause })
+        self.cause
+            .as_ref()
+            .map(|cause| -> &(dyn StdError + 'static) { cause })
     }
 }
 

@@ -23,6 +23,10 @@ pub(crate) async fn handle(
     match Running::find(extensions, &request) {
         Found::Inside(running) => running.join(layer, &part, request, extensions, next).await,
         Found::Beside => next.run(request, extensions).await,
-        Found::Outside => Driver::start(&part, clock, request, extensions, next).run().await,
+        Found::Outside => {
+            Driver::start(&part, clock, request, extensions)
+                .run(next)
+                .await
+        }
     }
 }

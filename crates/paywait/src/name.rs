@@ -46,7 +46,10 @@ pub struct Namespace {
 impl Namespace {
     /// Returns a namespace for purchases.
     pub fn new(name: impl Into<String>) -> Self {
-        Self { name: name.into(), ordinal: 0 }
+        Self {
+            name: name.into(),
+            ordinal: 0,
+        }
     }
 
     /// Tells wanted repeats of one request apart.
@@ -77,9 +80,14 @@ impl Named {
     pub(crate) fn of(request: &Request, extensions: &Extensions) -> Option<Self> {
         if let Some(PurchaseName(name)) = extensions.get::<PurchaseName>() {
             let key = PurchaseKey::named(name);
-            return Some(Self { key, fingerprint: fingerprint(request).unwrap_or_else(|| bare(request)) });
+            return Some(Self {
+                key,
+                fingerprint: fingerprint(request).unwrap_or_else(|| bare(request)),
+            });
         }
-        let left = extensions.get::<Unresolved>().map(|Unresolved(named)| *named);
+        let left = extensions
+            .get::<Unresolved>()
+            .map(|Unresolved(named)| *named);
         if let Some(left) = left
             && fingerprint(request) == Some(left.fingerprint)
         {
@@ -87,11 +95,8 @@ impl Named {
         }
         let namespace = scope::ambient::<Namespace>()?;
         let fingerprint = fingerprint(request)?;
-        let key = PurchaseKey::in_namespace(
-            &namespace.name,
-            fingerprint.as_bytes(),
-            namespace.ordinal,
-        );
+        let key =
+            PurchaseKey::in_namespace(&namespace.name, fingerprint.as_bytes(), namespace.ordinal);
         Some(Self { key, fingerprint })
     }
 }
@@ -102,7 +107,11 @@ pub(crate) fn fingerprint(request: &Request) -> Option<Fingerprint> {
         Some(body) => body.as_bytes()?,
         None => &[],
     };
-    Some(Fingerprint::of(request.method().as_str(), request.url().as_str(), body))
+    Some(Fingerprint::of(
+        request.method().as_str(),
+        request.url().as_str(),
+        body,
+    ))
 }
 
 fn bare(request: &Request) -> Fingerprint {

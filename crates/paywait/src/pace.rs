@@ -41,7 +41,10 @@ impl Default for Pace {
 impl Pace {
     /// Returns a layer over `store`: clients that share one share what they know of each origin.
     pub fn with_store(store: Arc<dyn QuotaStore>) -> Self {
-        Self { store, clock: Arc::new(SystemClock) }
+        Self {
+            store,
+            clock: Arc::new(SystemClock),
+        }
     }
 
     /// Swaps the clock.
@@ -60,6 +63,14 @@ impl Middleware for Pace {
         next: Next<'_>,
     ) -> Result<Response> {
         let part = Part::Pace(Arc::clone(&self.store));
-        layer::handle(LayerId::of(self), part, &self.clock, request, extensions, next).await
+        layer::handle(
+            LayerId::of(self),
+            part,
+            &self.clock,
+            request,
+            extensions,
+            next,
+        )
+        .await
     }
 }

@@ -59,7 +59,10 @@ impl Pay {
             derivation: Derivation::default(),
             signing_time: Duration::from_secs(60),
         };
-        Self { purse: Arc::new(purse), clock: Arc::new(SystemClock) }
+        Self {
+            purse: Arc::new(purse),
+            clock: Arc::new(SystemClock),
+        }
     }
 
     /// Names the networks to pay on, in place of all known test networks.
@@ -111,6 +114,14 @@ impl Middleware for Pay {
         next: Next<'_>,
     ) -> Result<Response> {
         let part = Part::Pay(Arc::clone(&self.purse));
-        layer::handle(LayerId::of(self), part, &self.clock, request, extensions, next).await
+        layer::handle(
+            LayerId::of(self),
+            part,
+            &self.clock,
+            request,
+            extensions,
+            next,
+        )
+        .await
     }
 }

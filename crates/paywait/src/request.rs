@@ -23,7 +23,10 @@ impl Template {
             return Self::Many(request);
         }
         let body = request.body_mut().take();
-        Self::Once { head: request, body }
+        Self::Once {
+            head: request,
+            body,
+        }
     }
 
     pub(crate) const fn get(&self) -> &Request {
@@ -70,7 +73,9 @@ pub(crate) fn facts(request: &Request) -> Facts {
 /// Returns the deadlines that hold for a call: the request's own, and the scope's.
 pub(crate) fn deadlines(extensions: &Extensions) -> impl Iterator<Item = Duration> {
     let own = extensions.get::<Deadline>().copied();
-    own.into_iter().chain(scope::ambient::<Deadline>()).map(|Deadline(after)| after)
+    own.into_iter()
+        .chain(scope::ambient::<Deadline>())
+        .map(|Deadline(after)| after)
 }
 
 /// An offer is not signed by anybody: over plain http whoever sits between can put his own there.

@@ -39,7 +39,10 @@ pub struct Retry {
 
 impl Default for Retry {
     fn default() -> Self {
-        Self { patience: Arc::default(), clock: Arc::new(SystemClock) }
+        Self {
+            patience: Arc::default(),
+            clock: Arc::new(SystemClock),
+        }
     }
 }
 
@@ -99,6 +102,14 @@ impl Middleware for Retry {
         next: Next<'_>,
     ) -> Result<Response> {
         let part = Part::Retry(Arc::clone(&self.patience));
-        layer::handle(LayerId::of(self), part, &self.clock, request, extensions, next).await
+        layer::handle(
+            LayerId::of(self),
+            part,
+            &self.clock,
+            request,
+            extensions,
+            next,
+        )
+        .await
     }
 }

@@ -5,18 +5,18 @@ use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use http::{Extensions, Method};
-use reqwest::{Request, Response, Url};
+use reqwest::{Body, Request, Response, Url};
 use reqwest_middleware::{Next, Result};
-#[cfg(feature = "pace")]
-use {
-    paywait_pacer::{Cost, PaceKey, Permit, QuotaStore},
-    std::sync::OnceLock,
-};
 #[cfg(feature = "pay")]
 use {
     crate::name::Named,
     crate::part::Purse,
     paywait_ledger::{LedgerError, Taken},
+};
+#[cfg(feature = "pace")]
+use {
+    paywait_pacer::{Cost, PaceKey, Permit, QuotaStore},
+    std::sync::OnceLock,
 };
 
 use crate::Clock;
@@ -47,6 +47,8 @@ struct State {
     parts: Parts,
     /// A layer turned the send that is out back: nothing of it may leave.
     turned_back: bool,
+    /// The body of the send that was turned back.
+    body: Option<Body>,
     /// How often the send that is out has passed each layer.
     passes: Vec<(LayerId, u32)>,
     /// The most of them: more than one shows that a foreign layer sends by itself.
@@ -86,6 +88,7 @@ pub(crate) enum Found {
 pub(crate) struct Gathered {
     pub(crate) parts: Parts,
     pub(crate) turned_back: bool,
+    pub(crate) body: Option<Body>,
     #[cfg(feature = "pace")]
     pub(crate) permit: Option<Permit>,
     #[cfg(feature = "pay")]
@@ -112,11 +115,16 @@ impl Running {
 
     /// Finds the running call that a request belongs to.
     pub(crate) fn find(extensions: &Extensions, request: &Request) -> Found {
-        let carried = extensions.get::<Arc<Self>>().filter(|running| running.is_open());
+        let carried = extensions
+            .get::<Arc<Self>>()
+            .filter(|running| running.is_open());
         if let Some(running) = carried {
             return Found::Inside(Arc::clone(running));
         }
-        let around = SENDING.try_with(Arc::clone).ok().filter(|running| running.is_open());
+        let around = SENDING
+            .try_with(Arc::clone)
+            .ok()
+            .filter(|running| running.is_open());
         match around {
             None => Found::Outside,
             Some(running) if running.is_of(request) => Found::Inside(running),
@@ -142,6 +150,8 @@ impl Running {
         if self.enter(layer, part).await {
             next.run(request, extensions).await
         } else {
+            let mut request = request;
+            self.state().body = request.body_mut().take();
             Err(reqwest_middleware::Error::middleware(TurnedBack))
         }
     }
@@ -157,6 +167,7 @@ impl Running {
         Gathered {
             parts: state.parts.clone(),
             turned_back: std::mem::take(&mut state.turned_back),
+            body: state.body.take(),
             #[cfg(feature = "pace")]
             permit: state.permit.take(),
             #[cfg(feature = "pay")]
@@ -165,9 +176,8 @@ impl Running {
     }
 
     /// Ends the call: a request that still carries it starts anew.
-    pub(crate) fn close(&self) -> Gathered {
+    pub(crate) fn close(&self) {
         self.state().closed = true;
-        self.gather()
     }
 
     /// Returns what the pacer keeps this call's origin under.
@@ -175,7 +185,11 @@ impl Running {
     pub(crate) fn pace_key(&self) -> &PaceKey {
         self.pace_key.get_or_init(|| {
             let port = self.url.port_or_known_default().unwrap_or_default();
-            PaceKey::origin(self.url.scheme(), self.url.host_str().unwrap_or_default(), port)
+            PaceKey::origin(
+                self.url.scheme(),
+                self.url.host_str().unwrap_or_default(),
+                port,
+            )
         })
     }
 
@@ -191,7 +205,9 @@ impl Running {
         };
         #[cfg(feature = "pace")]
         if let Some(pacer) = parts.pacer.filter(|_| unasked) {
-            pacer.book(self.pace_key(), Cost::default(), self.clock.now()).await;
+            pacer
+                .book(self.pace_key(), Cost::default(), self.clock.now())
+                .await;
         }
         match part {
             #[cfg(feature = "pay")]
@@ -225,7 +241,7 @@ impl Running {
         let permit = match slot.at() <= now {
             true => pacer.confirm(slot, now).await.ok(),
             false => {
-                pacer.give_back(slot);
+                pacer.cancel(slot);
                 None
             }
         };

@@ -3,7 +3,9 @@
 #[cfg(feature = "pay")]
 use paywait_ledger::{Epoch, Ledger};
 #[cfg(feature = "pace")]
-use paywait_pacer::{Permit, QuotaStore, Slot};
+use paywait_pacer::{Cost, PaceKey, Permit, QuotaStore, Slot};
+#[cfg(feature = "pace")]
+use paywait_signals::Timestamp;
 #[cfg(feature = "pay")]
 use paywait_x402::PurchaseKey;
 #[cfg(any(feature = "pay", feature = "pace"))]
@@ -30,7 +32,35 @@ pub(crate) struct Pacing {
 #[cfg(feature = "pace")]
 impl Pacing {
     pub(crate) const fn new(pacer: Arc<dyn QuotaStore>) -> Self {
-        Self { pacer, slot: None, permit: None }
+        Self {
+            pacer,
+            slot: None,
+            permit: None,
+        }
+    }
+
+    /// Books a slot, or turns the one that was booked into a permit; returns when the send may go.
+    pub(crate) async fn admit(&mut self, key: &PaceKey, now: Timestamp) -> Timestamp {
+        let slot = match self.slot.take() {
+            Some(slot) => slot,
+            None => self.pacer.admit(key, Cost::default(), now).await,
+        };
+        if slot.at() > now {
+            let at = slot.at();
+            self.slot = Some(slot);
+            return at;
+        }
+        match self.pacer.confirm(slot, now).await {
+            Ok(permit) => {
+                self.permit = Some(permit);
+                now
+            }
+            Err(slot) => {
+                let at = slot.at();
+                self.slot = Some(slot);
+                at
+            }
+        }
     }
 
     /// Gives back what was not used for a send.

@@ -76,7 +76,11 @@ impl KnownAsset {
     /// assert_eq!(usdc.display(Amount::from_u64(10_000)), "0.01 USDC");
     /// ```
     pub fn display(&self, amount: Amount) -> String {
-        format!("{} {}", decimal(amount.as_u256(), self.decimals), self.symbol)
+        format!(
+            "{} {}",
+            decimal(amount.as_u256(), self.decimals),
+            self.symbol
+        )
     }
 }
 

@@ -70,14 +70,21 @@ mod tests {
     #[test]
     fn padding_is_complete_or_absent() {
         for text in ["eyJhIjoxfQ==", "eyJhIjoxfQ", " eyJhIjoxfQ==\t"] {
-            assert_eq!(decode::<Value>(text.as_bytes()), Ok(json!({"a": 1})), "{text}");
+            assert_eq!(
+                decode::<Value>(text.as_bytes()),
+                Ok(json!({"a": 1})),
+                "{text}"
+            );
         }
     }
 
     #[test]
     fn trailing_bits_and_the_url_safe_alphabet_are_accepted() {
         assert_eq!(decode::<Value>(b"eyJhIjoxfR=="), Ok(json!({"a": 1})));
-        assert_eq!(decode::<Value>(b"eyJhIjoiPz8_In0="), Ok(json!({"a": "???"})));
+        assert_eq!(
+            decode::<Value>(b"eyJhIjoiPz8_In0="),
+            Ok(json!({"a": "???"}))
+        );
     }
 
     #[test]
@@ -95,13 +102,19 @@ mod tests {
 
     #[test]
     fn size_is_bounded_before_anything_is_decoded() {
-        assert_eq!(decode::<Value>(&vec![b'A'; MOST_ENCODED + 1]), Err(EncodingError::TooLarge));
+        assert_eq!(
+            decode::<Value>(&vec![b'A'; MOST_ENCODED + 1]),
+            Err(EncodingError::TooLarge)
+        );
     }
 
     #[test]
     fn depth_is_bounded() {
         let deep = format!("{{\"a\":{}1{}}}", "[".repeat(10_000), "]".repeat(10_000));
-        assert_eq!(object::<Value>(deep.as_bytes()), Err(EncodingError::NotAnObject));
+        assert_eq!(
+            object::<Value>(deep.as_bytes()),
+            Err(EncodingError::NotAnObject)
+        );
     }
 
     proptest! {

@@ -67,7 +67,10 @@ impl Entry {
         }
         let network: Network = wire.network.parse()?;
         let extra = wire.extra.unwrap_or_default();
-        if !extra.asset_transfer_method.is_none_or(|method| method == "eip3009") {
+        if !extra
+            .asset_transfer_method
+            .is_none_or(|method| method == "eip3009")
+        {
             return Err(EntryError::TransferMethod);
         }
         let contract = wire.asset.parse().map_err(|_| EntryError::Address)?;
@@ -186,6 +189,8 @@ fn flow(value: Option<&Value>) -> Option<PaymentFlow> {
 fn text(value: Option<Value>) -> Option<String> {
     match value? {
         Value::String(text) => Some(text),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => None,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+            None
+        }
     }
 }

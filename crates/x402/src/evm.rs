@@ -48,7 +48,14 @@ impl Authorization {
         valid_before: U256,
         nonce: B256,
     ) -> Self {
-        Self { from, to, value, valid_after: U256::ZERO, valid_before, nonce }
+        Self {
+            from,
+            to,
+            value,
+            valid_after: U256::ZERO,
+            valid_before,
+            nonce,
+        }
     }
 
     /// Returns the digest that is signed (EIP-712).
@@ -63,7 +70,9 @@ impl Authorization {
 
     /// Returns who made `signature` over this, if it can be told.
     pub fn signer(&self, domain: &Eip712Domain, signature: &Signature) -> Option<Address> {
-        signature.recover_address_from_prehash(&self.signing_hash(domain)).ok()
+        signature
+            .recover_address_from_prehash(&self.signing_hash(domain))
+            .ok()
     }
 
     pub(crate) const fn typed(&self) -> TransferWithAuthorization {

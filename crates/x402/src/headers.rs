@@ -19,7 +19,9 @@ pub const X_PAYMENT: HeaderName = HeaderName::from_static("x-payment");
 
 /// Returns the receipt of a reply; the newer name wins.
 pub fn receipt(fields: &HeaderMap) -> Option<&HeaderValue> {
-    fields.get(PAYMENT_RESPONSE).or_else(|| fields.get(X_PAYMENT_RESPONSE))
+    fields
+        .get(PAYMENT_RESPONSE)
+        .or_else(|| fields.get(X_PAYMENT_RESPONSE))
 }
 
 /// Returns whether a request carries a payment already.

@@ -24,13 +24,19 @@ impl PurchaseKey {
     /// fingerprint, and `ordinal` tells wanted repeats apart.
     pub fn in_namespace(namespace: &str, request: &[u8; 32], ordinal: u64) -> Self {
         let ordinal = ordinal.to_be_bytes();
-        Self(hash(b"paywait/scope/1", [namespace.as_bytes(), request.as_slice(), ordinal.as_slice()]))
+        Self(hash(
+            b"paywait/scope/1",
+            [namespace.as_bytes(), request.as_slice(), ordinal.as_slice()],
+        ))
     }
 
     /// Returns a key that nobody has had before.
     pub fn random() -> Self {
         let (one, two) = (Uuid::new_v4(), Uuid::new_v4());
-        Self(hash(b"paywait/random/1", [one.as_bytes().as_slice(), two.as_bytes().as_slice()]))
+        Self(hash(
+            b"paywait/random/1",
+            [one.as_bytes().as_slice(), two.as_bytes().as_slice()],
+        ))
     }
 
     /// Returns the key with these bytes, as a store kept them.
@@ -70,7 +76,9 @@ pub struct Derivation {
 impl Derivation {
     /// Hashes a secret in.
     pub fn with_secret(secret: impl Into<Vec<u8>>) -> Self {
-        Self { secret: secret.into() }
+        Self {
+            secret: secret.into(),
+        }
     }
 
     /// Returns the nonce of the purchase of `key` by `payer`, recorded by the contract of `asset`
@@ -79,7 +87,12 @@ impl Derivation {
         let chain = asset.network.chain_id().to_be_bytes();
         self.hash(
             b"paywait/nonce/1",
-            [payer.as_slice(), chain.as_slice(), asset.contract.as_slice(), key.0.as_slice()],
+            [
+                payer.as_slice(),
+                chain.as_slice(),
+                asset.contract.as_slice(),
+                key.0.as_slice(),
+            ],
         )
     }
 
@@ -96,7 +109,9 @@ impl Derivation {
 
 impl fmt::Debug for Derivation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Derivation").field("secret", &!self.secret.is_empty()).finish_non_exhaustive()
+        f.debug_struct("Derivation")
+            .field("secret", &!self.secret.is_empty())
+            .finish_non_exhaustive()
     }
 }
 
@@ -143,7 +158,10 @@ mod tests {
 
     #[test]
     fn where_a_field_ends_tells_purchases_apart() {
-        assert_ne!(hash(b"d", [b"ab".as_slice(), b"c"]), hash(b"d", [b"a".as_slice(), b"bc"]));
+        assert_ne!(
+            hash(b"d", [b"ab".as_slice(), b"c"]),
+            hash(b"d", [b"a".as_slice(), b"bc"])
+        );
     }
 
     #[test]

@@ -104,9 +104,16 @@ impl Usd {
     ///
     /// [`MoneyError::TooLarge`].
     pub(crate) fn from_units(units: U256, decimals: u8) -> Result<Self, MoneyError> {
-        let scale = |by: u8| U256::from(10).checked_pow(U256::from(by)).ok_or(MoneyError::TooLarge);
+        let scale = |by: u8| {
+            U256::from(10)
+                .checked_pow(U256::from(by))
+                .ok_or(MoneyError::TooLarge)
+        };
         if let Some(more) = Self::PLACES.checked_sub(decimals) {
-            return units.checked_mul(scale(more)?).map(Self).ok_or(MoneyError::TooLarge);
+            return units
+                .checked_mul(scale(more)?)
+                .map(Self)
+                .ok_or(MoneyError::TooLarge);
         }
         let fewer = scale(decimals.saturating_sub(Self::PLACES))?;
         Ok(Self(units.div_ceil(fewer)))
@@ -146,10 +153,14 @@ impl FromStr for Usd {
 
     fn from_str(text: &str) -> Result<Self, MoneyError> {
         let (whole, places) = text.split_once('.').unwrap_or((text, "0"));
-        let zeros = usize::from(Self::PLACES).checked_sub(places.len()).ok_or(MoneyError::TooFine)?;
+        let zeros = usize::from(Self::PLACES)
+            .checked_sub(places.len())
+            .ok_or(MoneyError::TooFine)?;
         let whole = digits(whole)?;
         let places = digits(&format!("{}{}", checked_digits(places)?, "0".repeat(zeros)))?;
-        let one = U256::from(10).checked_pow(U256::from(Self::PLACES)).ok_or(MoneyError::TooLarge)?;
+        let one = U256::from(10)
+            .checked_pow(U256::from(Self::PLACES))
+            .ok_or(MoneyError::TooLarge)?;
         whole
             .checked_mul(one)
             .and_then(|whole| whole.checked_add(places))
@@ -176,7 +187,11 @@ pub enum MoneyError {
 /// Writes `units` with a dot before the last `decimals` digits, without needless zeros.
 pub(crate) fn decimal(units: U256, decimals: u8) -> String {
     let places = usize::from(decimals);
-    let digits = format!("{units:0>width$}", units = units.to_string(), width = places.saturating_add(1));
+    let digits = format!(
+        "{units:0>width$}",
+        units = units.to_string(),
+        width = places.saturating_add(1)
+    );
     let (whole, rest) = digits.split_at(digits.len().saturating_sub(places));
     match rest.trim_end_matches('0') {
         "" => whole.to_owned(),
@@ -189,7 +204,11 @@ fn checked_digits(text: &str) -> Result<&str, MoneyError> {
     if !sound {
         return Err(MoneyError::NotANumber);
     }
-    if text.len() > MOST_DIGITS { Err(MoneyError::TooLarge) } else { Ok(text) }
+    if text.len() > MOST_DIGITS {
+        Err(MoneyError::TooLarge)
+    } else {
+        Ok(text)
+    }
 }
 
 fn digits(text: &str) -> Result<U256, MoneyError> {
@@ -208,7 +227,10 @@ mod tests {
     fn a_token_with_more_than_18_decimals_is_rounded_up() {
         let one_part = Usd::from_units(U256::from(1), 20).unwrap();
         assert_eq!(one_part.to_string(), "0.000000000000000001");
-        assert_eq!(Usd::from_units(U256::from(10_000), 6).unwrap(), usd("0.01").unwrap());
+        assert_eq!(
+            Usd::from_units(U256::from(10_000), 6).unwrap(),
+            usd("0.01").unwrap()
+        );
         assert_eq!(Usd::from_units(U256::MAX, 6), Err(MoneyError::TooLarge));
     }
 

@@ -30,7 +30,12 @@ pub struct Policy {
 impl Policy {
     /// Returns a policy that pays at most `per_call` dollars a call, on test networks.
     pub const fn new(per_call: Usd) -> Self {
-        Self { per_call, networks: None, longest_window: LONGEST_WINDOW, upfront: true }
+        Self {
+            per_call,
+            networks: None,
+            longest_window: LONGEST_WINDOW,
+            upfront: true,
+        }
     }
 
     /// Names the networks to pay on, in place of all known test networks.
@@ -108,21 +113,34 @@ impl Policy {
         if !self.pays_on(network) {
             return Err(Refusal::Network { asked: network });
         }
-        let known = KnownAsset::find(entry.asset()).ok_or(Refusal::UnknownAsset { asked: entry.asset() })?;
-        if (entry.domain_name(), entry.domain_version()) != (known.domain_name, known.domain_version) {
-            return Err(Refusal::OtherDomain { asset: known.symbol });
+        let known = KnownAsset::find(entry.asset()).ok_or(Refusal::UnknownAsset {
+            asked: entry.asset(),
+        })?;
+        if (entry.domain_name(), entry.domain_version())
+            != (known.domain_name, known.domain_version)
+        {
+            return Err(Refusal::OtherDomain {
+                asset: known.symbol,
+            });
         }
         if !known.dollar {
-            return Err(Refusal::NotDollars { asset: known.symbol });
+            return Err(Refusal::NotDollars {
+                asset: known.symbol,
+            });
         }
         match entry.payment_flow() {
             PaymentFlow::Authorization => {}
             PaymentFlow::Upfront | PaymentFlow::Escrow if self.upfront => {}
             flow => return Err(Refusal::Flow { asked: flow }),
         }
-        let price = known.usd(entry.amount()).map_err(|_| Refusal::Uncountable)?;
+        let price = known
+            .usd(entry.amount())
+            .map_err(|_| Refusal::Uncountable)?;
         if price > self.per_call {
-            return Err(Refusal::PerCall { asked: price, allowed: self.per_call });
+            return Err(Refusal::PerCall {
+                asked: price,
+                allowed: self.per_call,
+            });
         }
         Ok(price)
     }

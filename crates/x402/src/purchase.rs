@@ -302,7 +302,10 @@ impl Purchase {
         // a nonce that was used is answered the same way each time
         let useless = matches!(
             said,
-            ReceiptStanding::Failed { class: FailureClass::AlreadyUsed, .. }
+            ReceiptStanding::Failed {
+                class: FailureClass::AlreadyUsed,
+                ..
+            }
         );
         Standing::paid(self.standing(said), !useless && self.may_show(now))
     }
@@ -311,7 +314,11 @@ impl Purchase {
     fn news(&self, status: StatusCode, said: &ReceiptStanding) -> Money {
         let news = news(status, said);
         let earlier_send_is_open = self.before_send == Money::Sent;
-        if news == Money::Refused && earlier_send_is_open { Money::Sent } else { news }
+        if news == Money::Refused && earlier_send_is_open {
+            Money::Sent
+        } else {
+            news
+        }
     }
 
     /// What the reply said, in the light of what was known before: a refusal of this send does not
@@ -319,14 +326,22 @@ impl Purchase {
     fn standing(&self, said: ReceiptStanding) -> ReceiptStanding {
         use FailureClass::{AlreadyUsed, BeforeBroadcast, Unknown};
         match (self.money, said) {
-            (Money::Settled, ReceiptStanding::Failed { reason, .. }) => {
-                ReceiptStanding::Failed { class: AlreadyUsed, reason }
-            }
+            (Money::Settled, ReceiptStanding::Failed { reason, .. }) => ReceiptStanding::Failed {
+                class: AlreadyUsed,
+                reason,
+            },
             (Money::Settled, _) => ReceiptStanding::Settled,
             (Money::Pending, _) => ReceiptStanding::Pending,
-            (Money::Unknown, ReceiptStanding::Failed { class: BeforeBroadcast, reason }) => {
-                ReceiptStanding::Failed { class: Unknown, reason }
-            }
+            (
+                Money::Unknown,
+                ReceiptStanding::Failed {
+                    class: BeforeBroadcast,
+                    reason,
+                },
+            ) => ReceiptStanding::Failed {
+                class: Unknown,
+                reason,
+            },
             (_, said) => said,
         }
     }
@@ -337,10 +352,16 @@ fn news(status: StatusCode, said: &ReceiptStanding) -> Money {
     match said {
         ReceiptStanding::Settled => Money::Settled,
         ReceiptStanding::Pending => Money::Pending,
-        ReceiptStanding::Failed { class: FailureClass::AlreadyUsed, .. } => Money::Settled,
+        ReceiptStanding::Failed {
+            class: FailureClass::AlreadyUsed,
+            ..
+        } => Money::Settled,
         // served: it counts as paid, with or without a readable receipt
         _ if status.is_success() => Money::Settled,
-        ReceiptStanding::Failed { class: FailureClass::BeforeBroadcast, .. } => Money::Refused,
+        ReceiptStanding::Failed {
+            class: FailureClass::BeforeBroadcast,
+            ..
+        } => Money::Refused,
         ReceiptStanding::None if !status.is_server_error() => Money::Sent,
         _ => Money::Unknown,
     }

@@ -12,8 +12,14 @@ pub fn class_of(reason: &str) -> FailureClass {
         return FailureClass::AlreadyUsed;
     }
     let known = BEFORE_BROADCAST.contains(&reason)
-        || BEFORE_BROADCAST_PREFIXES.iter().any(|prefix| reason.starts_with(prefix));
-    if known { FailureClass::BeforeBroadcast } else { FailureClass::Unknown }
+        || BEFORE_BROADCAST_PREFIXES
+            .iter()
+            .any(|prefix| reason.starts_with(prefix));
+    if known {
+        FailureClass::BeforeBroadcast
+    } else {
+        FailureClass::Unknown
+    }
 }
 
 /// The nonce settled, or was cancelled by its payer.

@@ -65,7 +65,11 @@ impl Receipt {
         if broadcast && reason == "settlement_pending" {
             return ReceiptStanding::Pending;
         }
-        let class = if broadcast { FailureClass::Unknown } else { class_of(&reason) };
+        let class = if broadcast {
+            FailureClass::Unknown
+        } else {
+            class_of(&reason)
+        };
         ReceiptStanding::Failed { class, reason }
     }
 }

@@ -81,15 +81,21 @@ impl SignedPayment {
 
     /// Returns whether this is what `terms` say.
     pub(crate) fn is_of(&self, terms: &Terms) -> bool {
-        (self.payer, self.pay_to, self.amount, self.asset, self.nonce, self.valid_before)
-            == (
-                terms.payer(),
-                terms.pay_to(),
-                terms.amount(),
-                terms.asset(),
-                terms.nonce(),
-                terms.valid_before(),
-            )
+        (
+            self.payer,
+            self.pay_to,
+            self.amount,
+            self.asset,
+            self.nonce,
+            self.valid_before,
+        ) == (
+            terms.payer(),
+            terms.pay_to(),
+            terms.amount(),
+            terms.asset(),
+            terms.nonce(),
+            terms.valid_before(),
+        )
     }
 
     pub(crate) const fn header(&self) -> &HeaderValue {

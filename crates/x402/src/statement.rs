@@ -18,9 +18,18 @@ impl Statement {
     pub(crate) fn read(status: StatusCode, fields: &HeaderMap) -> Self {
         let receipt = headers::receipt(fields).map(|field| Receipt::decode(field.as_bytes()));
         match receipt {
-            Some(Ok(receipt)) => Self { said: receipt.standing(), receipt: Some(receipt) },
-            Some(Err(_)) => Self { said: ReceiptStanding::Unreadable, receipt: None },
-            None => Self { said: refusal(status, fields), receipt: None },
+            Some(Ok(receipt)) => Self {
+                said: receipt.standing(),
+                receipt: Some(receipt),
+            },
+            Some(Err(_)) => Self {
+                said: ReceiptStanding::Unreadable,
+                receipt: None,
+            },
+            None => Self {
+                said: refusal(status, fields),
+                receipt: None,
+            },
         }
     }
 }
@@ -28,7 +37,10 @@ impl Statement {
 /// The reference server refuses before it settles with a 402 or 412 that offers anew and names the
 /// reason in the offer's `error`.
 fn refusal(status: StatusCode, fields: &HeaderMap) -> ReceiptStanding {
-    let refuses = matches!(status, StatusCode::PAYMENT_REQUIRED | StatusCode::PRECONDITION_FAILED);
+    let refuses = matches!(
+        status,
+        StatusCode::PAYMENT_REQUIRED | StatusCode::PRECONDITION_FAILED
+    );
     let offer = fields.get(headers::PAYMENT_REQUIRED).filter(|_| refuses);
     let Some(offer) = offer else {
         return ReceiptStanding::None;
@@ -37,7 +49,13 @@ fn refusal(status: StatusCode, fields: &HeaderMap) -> ReceiptStanding {
         .ok()
         .and_then(|offer| offer.error().map(str::to_owned));
     match reason {
-        Some(reason) => ReceiptStanding::Failed { class: class_of(&reason), reason },
-        None => ReceiptStanding::Failed { class: FailureClass::Unknown, reason: String::new() },
+        Some(reason) => ReceiptStanding::Failed {
+            class: class_of(&reason),
+            reason,
+        },
+        None => ReceiptStanding::Failed {
+            class: FailureClass::Unknown,
+            reason: String::new(),
+        },
     }
 }

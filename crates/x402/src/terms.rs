@@ -106,7 +106,11 @@ impl Terms {
 
     /// Returns the domain that it is signed for.
     pub fn domain(&self) -> Eip712Domain {
-        evm::domain(self.entry.domain_name(), self.entry.domain_version(), self.asset())
+        evm::domain(
+            self.entry.domain_name(),
+            self.entry.domain_version(),
+            self.asset(),
+        )
     }
 }
 
@@ -126,7 +130,8 @@ impl Terms {
 /// assert_eq!(valid_before(now, u64::MAX, Duration::MAX), u64::MAX);
 /// ```
 pub fn valid_before(now: Timestamp, max_timeout_seconds: u64, longest: Duration) -> u64 {
-    now.as_secs().saturating_add(max_timeout_seconds.min(longest.as_secs()))
+    now.as_secs()
+        .saturating_add(max_timeout_seconds.min(longest.as_secs()))
 }
 
 /// Why an offer's terms cannot be met.

@@ -26,7 +26,8 @@ pub struct Wallet {
     proven: Arc<AtomicBool>,
 }
 
-type Signing<'a> = Pin<Box<dyn Future<Output = Result<Signature, alloy_signer::Error>> + Send + 'a>>;
+type Signing<'a> =
+    Pin<Box<dyn Future<Output = Result<Signature, alloy_signer::Error>> + Send + 'a>>;
 
 /// A signer that is asked for typed data: hardware wallets refuse bare hashes.
 trait SignTyped: Send + Sync {
@@ -56,7 +57,11 @@ impl Wallet {
     /// Returns a wallet that signs with `signer`: a local key, a hardware wallet, a key service.
     pub fn evm(signer: impl Signer + Send + Sync + 'static) -> Self {
         let payer = signer.address();
-        Self { signer: Arc::new(signer), payer, proven: Arc::default() }
+        Self {
+            signer: Arc::new(signer),
+            payer,
+            proven: Arc::default(),
+        }
     }
 
     /// Returns who pays.
@@ -83,7 +88,10 @@ impl Wallet {
         if let Some(signer_chain) = self.signer.chain_id()
             && signer_chain != domain_chain
         {
-            return Err(SignError::OtherChain { signer: signer_chain, offer: domain_chain });
+            return Err(SignError::OtherChain {
+                signer: signer_chain,
+                offer: domain_chain,
+            });
         }
         let authorization = terms.authorization();
         let domain = terms.domain();
@@ -103,7 +111,9 @@ impl Wallet {
 
 impl fmt::Debug for Wallet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Wallet").field("payer", &self.payer).finish_non_exhaustive()
+        f.debug_struct("Wallet")
+            .field("payer", &self.payer)
+            .finish_non_exhaustive()
     }
 }
 

@@ -21,7 +21,10 @@ fn vectors() -> Value {
 }
 
 fn text<'a>(value: &'a Value, pointer: &str) -> &'a str {
-    value.pointer(pointer).and_then(Value::as_str).unwrap_or_else(|| panic!("{pointer} in {value}"))
+    value
+        .pointer(pointer)
+        .and_then(Value::as_str)
+        .unwrap_or_else(|| panic!("{pointer} in {value}"))
 }
 
 fn key() -> PrivateKeySigner {
@@ -33,10 +36,17 @@ fn number(value: &Value, pointer: &str) -> U256 {
 }
 
 fn domain_of(vector: &Value) -> Eip712Domain {
-    let chain_id = vector.pointer("/domain/chainId").and_then(Value::as_u64).unwrap();
+    let chain_id = vector
+        .pointer("/domain/chainId")
+        .and_then(Value::as_u64)
+        .unwrap();
     let contract: Address = text(vector, "/domain/verifyingContract").parse().unwrap();
     let asset = Asset::new(Network::evm(chain_id), contract);
-    evm::domain(text(vector, "/domain/name"), text(vector, "/domain/version"), asset)
+    evm::domain(
+        text(vector, "/domain/name"),
+        text(vector, "/domain/version"),
+        asset,
+    )
 }
 
 fn authorization_of(vector: &Value) -> Authorization {
@@ -62,15 +72,27 @@ fn every_eip_3009_vector_is_reproduced() {
         let authorization = authorization_of(vector);
         let digest = authorization.signing_hash(&domain);
 
-        assert_eq!(domain.separator().to_string(), text(vector, "/domainSeparator"), "{id}");
-        assert_eq!(authorization.struct_hash().to_string(), text(vector, "/structHash"), "{id}");
+        assert_eq!(
+            domain.separator().to_string(),
+            text(vector, "/domainSeparator"),
+            "{id}"
+        );
+        assert_eq!(
+            authorization.struct_hash().to_string(),
+            text(vector, "/structHash"),
+            "{id}"
+        );
         // the recorded digest of one vector is printed without its leading zero
         let recorded: U256 = text(vector, "/digest").parse().unwrap();
         assert_eq!(U256::from_be_bytes(digest.0), recorded, "{id}");
 
         use alloy_signer::SignerSync;
         let signature = key().sign_hash_sync(&digest).unwrap();
-        assert_eq!(hex::encode_prefixed(signature.as_bytes()), text(vector, "/signature"), "{id}");
+        assert_eq!(
+            hex::encode_prefixed(signature.as_bytes()),
+            text(vector, "/signature"),
+            "{id}"
+        );
         let recorded: Signature = text(vector, "/signature").parse().unwrap();
         let signer = authorization.signer(&domain, &recorded);
         assert_eq!(signer, Some(authorization.from), "{id}");
@@ -82,11 +104,20 @@ fn the_domain_of_each_known_token_is_the_contract_s_own() {
     // EIP-712 separators as the vectors hold them for the same tokens
     let vectors = vectors();
     for known in KnownAsset::all() {
-        let vector = vectors["vectors"].as_array().unwrap().iter().find(|vector| {
-            domain_of(vector) == evm::domain(known.domain_name, known.domain_version, known.asset)
-        });
-        let separator = evm::domain(known.domain_name, known.domain_version, known.asset).separator();
-        assert_eq!(separator.to_string(), text(vector.unwrap(), "/domainSeparator"));
+        let vector = vectors["vectors"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|vector| {
+                domain_of(vector)
+                    == evm::domain(known.domain_name, known.domain_version, known.asset)
+            });
+        let separator =
+            evm::domain(known.domain_name, known.domain_version, known.asset).separator();
+        assert_eq!(
+            separator.to_string(),
+            text(vector.unwrap(), "/domainSeparator")
+        );
     }
 }
 
@@ -102,7 +133,10 @@ async fn wire(wallet: &Wallet, terms: Terms) -> Value {
     purchase.handle_signed(signed.clone()).unwrap();
     purchase.handle_persisted(signed).unwrap();
     let mut fields = HeaderMap::new();
-    purchase.show(Timestamp::from_secs(0)).unwrap().write(&mut fields);
+    purchase
+        .show(Timestamp::from_secs(0))
+        .unwrap()
+        .write(&mut fields);
     let field = &fields[headers::PAYMENT_SIGNATURE];
     assert!(field.is_sensitive());
     serde_json::from_slice(&STANDARD.decode(field).unwrap()).unwrap()
@@ -113,12 +147,20 @@ async fn the_payment_of_the_wire_vector_is_written() {
     let vectors = vectors();
     let offer = Offer::decode(text(&vectors, "/wire/PAYMENT_REQUIRED/base64").as_bytes()).unwrap();
     let expected = &vectors["wire"]["PAYMENT_SIGNATURE"]["json"];
-    let nonce = text(expected, "/payload/authorization/nonce").parse().unwrap();
-    let valid_before = text(expected, "/payload/authorization/validBefore").parse().unwrap();
+    let nonce = text(expected, "/payload/authorization/nonce")
+        .parse()
+        .unwrap();
+    let valid_before = text(expected, "/payload/authorization/validBefore")
+        .parse()
+        .unwrap();
 
     // the identifier of the vector is its maker's; ours goes in its place
     let id = PaymentId::random();
-    let written = wire(&Wallet::evm(key()), terms(&offer, nonce, id.clone(), valid_before)).await;
+    let written = wire(
+        &Wallet::evm(key()),
+        terms(&offer, nonce, id.clone(), valid_before),
+    )
+    .await;
 
     let mut expected = expected.clone();
     expected["extensions"]["payment-identifier"]["info"]["id"] = Value::from(id.as_str());
@@ -127,7 +169,10 @@ async fn the_payment_of_the_wire_vector_is_written() {
 
 fn offer(entry: Value, more: Value) -> Offer {
     let mut offer = json!({"x402Version": 2, "accepts": [entry]});
-    offer.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    offer
+        .as_object_mut()
+        .unwrap()
+        .extend(more.as_object().unwrap().clone());
     Offer::decode(STANDARD.encode(offer.to_string()).as_bytes()).unwrap()
 }
 
@@ -155,8 +200,13 @@ async fn the_chosen_entry_goes_back_as_the_text_that_came() {
     purchase.handle_signed(signed.clone()).unwrap();
     purchase.handle_persisted(signed).unwrap();
     let mut fields = HeaderMap::new();
-    purchase.show(Timestamp::from_secs(0)).unwrap().write(&mut fields);
-    let written = STANDARD.decode(&fields[headers::PAYMENT_SIGNATURE]).unwrap();
+    purchase
+        .show(Timestamp::from_secs(0))
+        .unwrap()
+        .write(&mut fields);
+    let written = STANDARD
+        .decode(&fields[headers::PAYMENT_SIGNATURE])
+        .unwrap();
     let written = String::from_utf8(written).unwrap();
     assert!(written.contains(raw), "{written}");
     assert!(written.contains(r#"{"url":"x","n":1.0}"#), "{written}");
@@ -165,13 +215,24 @@ async fn the_chosen_entry_goes_back_as_the_text_that_came() {
 #[tokio::test]
 async fn an_identifier_goes_only_to_sellers_that_ask_for_one() {
     let wallet = Wallet::evm(key());
-    let without = offer(entry(), json!({"extensions": {"bazaar": {"info": {"a": 1}}}}));
-    let written = wire(&wallet, terms(&without, B256::ZERO, PaymentId::random(), 1_000)).await;
+    let without = offer(
+        entry(),
+        json!({"extensions": {"bazaar": {"info": {"a": 1}}}}),
+    );
+    let written = wire(
+        &wallet,
+        terms(&without, B256::ZERO, PaymentId::random(), 1_000),
+    )
+    .await;
     assert_eq!(written["extensions"], json!({"bazaar": {"info": {"a": 1}}}));
 
     let asks = json!({"extensions": {"payment-identifier": {"info": {"required": true}}}});
     let id = PaymentId::random();
-    let written = wire(&wallet, terms(&offer(entry(), asks), B256::ZERO, id.clone(), 1_000)).await;
+    let written = wire(
+        &wallet,
+        terms(&offer(entry(), asks), B256::ZERO, id.clone(), 1_000),
+    )
+    .await;
     let info = &written["extensions"]["payment-identifier"]["info"];
     assert_eq!(info, &json!({"required": true, "id": id.as_str()}));
 }
@@ -180,7 +241,14 @@ async fn an_identifier_goes_only_to_sellers_that_ask_for_one() {
 fn an_identifier_that_cannot_be_honoured_is_not_paid_for() {
     let asks = json!({"extensions": {"payment-identifier": {"info": {"required": "yes"}}}});
     let offer = offer(entry(), asks);
-    let terms = Terms::new(&offer, 0, Address::ZERO, B256::ZERO, PaymentId::random(), 1_000);
+    let terms = Terms::new(
+        &offer,
+        0,
+        Address::ZERO,
+        B256::ZERO,
+        PaymentId::random(),
+        1_000,
+    );
     assert_eq!(terms.err(), Some(paywait_x402::TermsError::Identifier));
 }
 
@@ -192,8 +260,11 @@ async fn large_echoes_are_cut_before_they_break_the_server() {
         "payment-identifier": {"info": {"required": false}, "schema": {}},
     }});
     let offer = offer(entry(), declared);
-    let written =
-        wire(&Wallet::evm(key()), terms(&offer, B256::ZERO, PaymentId::random(), 1_000)).await;
+    let written = wire(
+        &Wallet::evm(key()),
+        terms(&offer, B256::ZERO, PaymentId::random(), 1_000),
+    )
+    .await;
     assert_eq!(written["extensions"]["bazaar"], json!({"info": {"a": 1}}));
     assert!(written["extensions"]["payment-identifier"]["info"]["id"].is_string());
 }
@@ -220,9 +291,18 @@ fn a_bad_entry_does_not_spoil_the_rest() {
         with("maxTimeoutSeconds", json!(60.5)),
         with("maxTimeoutSeconds", json!(0)),
         with("maxTimeoutSeconds", json!(-60)),
-        with("extra", json!({"name": "USDC", "version": "2", "assetTransferMethod": "permit2"})),
-        with("extra", json!({"name": "USDC", "version": "2", "assetTransferMethod": "erc7710"})),
-        with("extra", json!({"name": "USDC", "version": "2", "paymentFlow": "later"})),
+        with(
+            "extra",
+            json!({"name": "USDC", "version": "2", "assetTransferMethod": "permit2"}),
+        ),
+        with(
+            "extra",
+            json!({"name": "USDC", "version": "2", "assetTransferMethod": "erc7710"}),
+        ),
+        with(
+            "extra",
+            json!({"name": "USDC", "version": "2", "paymentFlow": "later"}),
+        ),
         with("extra", json!({"name": "USDC"})),
         json!(null),
         json!([]),
@@ -242,7 +322,8 @@ fn a_billion_seconds_are_not_signed() {
     entry["maxTimeoutSeconds"] = json!(1_000_000_000_u64);
     let offer = offer(entry, json!({}));
     let asked = offer.entries()[0].max_timeout_seconds();
-    let until = paywait_x402::valid_before(Timestamp::from_secs(7), asked, Duration::from_secs(600));
+    let until =
+        paywait_x402::valid_before(Timestamp::from_secs(7), asked, Duration::from_secs(600));
     assert_eq!(until, 607);
 }
 
@@ -251,18 +332,34 @@ async fn a_signer_bound_to_another_chain_is_not_asked() {
     use alloy_signer::Signer;
     let offer = offer(entry(), json!({}));
     let wallet = Wallet::evm(key().with_chain_id(Some(8453)));
-    let refused = wallet.sign(&terms(&offer, B256::ZERO, PaymentId::random(), 1_000)).await;
-    assert_eq!(refused.err(), Some(SignError::OtherChain { signer: 8453, offer: 84_532 }));
+    let refused = wallet
+        .sign(&terms(&offer, B256::ZERO, PaymentId::random(), 1_000))
+        .await;
+    assert_eq!(
+        refused.err(),
+        Some(SignError::OtherChain {
+            signer: 8453,
+            offer: 84_532
+        })
+    );
 }
 
 #[test]
 fn receipts_are_worth_what_they_prove() {
     let standing = |receipt: Value| {
-        Receipt::decode(STANDARD.encode(receipt.to_string()).as_bytes()).unwrap().standing()
+        Receipt::decode(STANDARD.encode(receipt.to_string()).as_bytes())
+            .unwrap()
+            .standing()
     };
-    let failed = |class, reason: &str| ReceiptStanding::Failed { class, reason: reason.to_owned() };
+    let failed = |class, reason: &str| ReceiptStanding::Failed {
+        class,
+        reason: reason.to_owned(),
+    };
     for (receipt, expected) in [
-        (json!({"success": true, "transaction": ""}), ReceiptStanding::Settled),
+        (
+            json!({"success": true, "transaction": ""}),
+            ReceiptStanding::Settled,
+        ),
         (
             json!({"success": false, "transaction": "0xcd", "errorReason": "settlement_pending"}),
             ReceiptStanding::Pending,
@@ -285,7 +382,10 @@ fn receipts_are_worth_what_they_prove() {
         ),
         (
             json!({"success": false, "errorReason": "invalid_exact_evm_nonce_already_used"}),
-            failed(FailureClass::AlreadyUsed, "invalid_exact_evm_nonce_already_used"),
+            failed(
+                FailureClass::AlreadyUsed,
+                "invalid_exact_evm_nonce_already_used",
+            ),
         ),
         (json!({"success": false}), failed(FailureClass::Unknown, "")),
     ] {

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use paywait_call::{End, Intended, Means, NotPaid};
-use paywait_ledger::{Fingerprint, Intent, LedgerError, Taken};
+use paywait_ledger::{Epoch, Intent, LedgerError, Taken};
 use paywait_signals::Timestamp;
-use paywait_x402::{KnownAsset, Purchase, PurchaseKey, SignedPayment, Terms, Usd};
+use paywait_x402::{KnownAsset, Purchase, PurchaseKey, SignedPayment, Terms, Usd, headers};
 
 use super::Driver;
 use crate::name::{self, Named, Unresolved};
@@ -23,15 +23,25 @@ pub(crate) struct Till {
 
 impl Driver<'_> {
     pub(super) fn lend_purse(&mut self, purse: &Arc<Purse>) {
-        if self.till.is_some() || self.request.get().carries_payment() {
+        if self.till.is_some() || headers::carries_payment(self.request.get().headers()) {
             return;
         }
         let named = self.running.named;
         let key = named.map_or_else(PurchaseKey::random, |named| named.key);
         let policy = Arc::clone(&purse.policy);
         let derivation = purse.derivation.clone();
-        self.call.lend_means(Means::new(policy, purse.wallet.payer(), derivation, key, named.is_some()));
-        self.till = Some(Till { purse: Arc::clone(purse), key, named: named.is_some() });
+        self.call.lend_means(Means::new(
+            policy,
+            purse.wallet.payer(),
+            derivation,
+            key,
+            named.is_some(),
+        ));
+        self.till = Some(Till {
+            purse: Arc::clone(purse),
+            key,
+            named: named.is_some(),
+        });
     }
 
     /// Looks for a purchase of the caller's key before anything is sent.
@@ -48,7 +58,11 @@ impl Driver<'_> {
     /// ends the call.
     pub(super) fn took(&mut self, taken: Result<Taken, LedgerError>) {
         match taken {
-            Ok(Taken::Standing { epoch, payment, money }) => {
+            Ok(Taken::Standing {
+                epoch,
+                payment,
+                money,
+            }) => {
                 self.lease(epoch);
                 self.call.resume(payment, money);
             }
@@ -72,7 +86,11 @@ impl Driver<'_> {
                 self.lease(epoch);
                 Intended::New
             }
-            Ok(Taken::Standing { epoch, payment, money }) => {
+            Ok(Taken::Standing {
+                epoch,
+                payment,
+                money,
+            }) => {
                 self.lease(epoch);
                 Intended::Standing(payment, money)
             }
@@ -101,7 +119,11 @@ impl Driver<'_> {
             return self.call.handle_signed(Err("there is no lease".to_owned()));
         };
         lease.signer_asked = true;
-        let until = self.running.clock.now().saturating_add(till.purse.signing_time);
+        let until = self
+            .running
+            .clock
+            .now()
+            .saturating_add(till.purse.signing_time);
         let signing = scope::outside(till.purse.wallet.sign(terms));
         let signed = tokio::select! {
             biased;
@@ -114,10 +136,16 @@ impl Driver<'_> {
     /// Writes the signed bytes. Not before this is done may the first of them leave.
     pub(super) async fn persist(&mut self, payment: SignedPayment) {
         let Some(lease) = &self.stake.lease else {
-            return self.call.handle_persisted(Err("there is no lease".to_owned()));
+            return self
+                .call
+                .handle_persisted(Err("there is no lease".to_owned()));
         };
-        let stands = lease.ledger.persist(lease.key, lease.epoch, payment, self.now()).await;
-        self.call.handle_persisted(stands.map_err(|error| error.to_string()));
+        let stands = lease
+            .ledger
+            .persist(lease.key, lease.epoch, payment, self.now())
+            .await;
+        self.call
+            .handle_persisted(stands.map_err(|error| error.to_string()));
     }
 
     /// Writes what is known of the money. The write is queued before anything else is awaited.
@@ -128,24 +156,32 @@ impl Driver<'_> {
         if !purchase.is_signed() {
             return;
         }
-        let written = lease.ledger.note(lease.key, lease.epoch, purchase.money(), now).await;
+        let written = lease
+            .ledger
+            .note(lease.key, lease.epoch, purchase.money(), now)
+            .await;
         if let Err(error) = written {
-            self.ledger_trouble = Some(error);
+            self.call.note_trouble(error.to_string());
         }
     }
 
     /// Leaves word for a loop outside that comes back with the same extensions: it shows the same
     /// bytes.
-    pub(super) fn leave_unresolved(&mut self, end: &End) {
-        let at_stake = matches!(end, End::OutcomeUnknown | End::PaidNotDelivered);
+    pub(super) fn leave_unresolved(&mut self) {
+        let at_stake = matches!(
+            self.call.end(),
+            Some(End::OutcomeUnknown | End::PaidNotDelivered)
+        );
         let key = self.call.purchase().filter(|_| at_stake).map(Purchase::key);
         let fingerprint = name::fingerprint(self.request.get());
         if let (Some(key), Some(fingerprint)) = (key, fingerprint) {
-            self.extensions.get().insert(Unresolved(Named { key, fingerprint }));
+            self.extensions
+                .get()
+                .insert(Unresolved(Named { key, fingerprint }));
         }
     }
 
-    fn lease(&mut self, epoch: paywait_ledger::Epoch) {
+    fn lease(&mut self, epoch: Epoch) {
         if let Some(till) = &self.till {
             self.stake.lease = Some(Lease {
                 ledger: Arc::clone(&till.purse.ledger),
@@ -164,9 +200,10 @@ fn price(terms: &Terms) -> Option<Usd> {
 
 fn not_paid(error: LedgerError) -> NotPaid {
     match error {
-        LedgerError::OverLimit { come_back, .. } => {
-            NotPaid::Limit { what: error.to_string(), come_back }
-        }
+        LedgerError::OverLimit { come_back, .. } => NotPaid::Limit {
+            what: error.to_string(),
+            come_back,
+        },
         LedgerError::OtherRequest => NotPaid::OtherRequest,
         LedgerError::Lost | LedgerError::Store(_) | _ => NotPaid::Ledger(error.to_string()),
     }
