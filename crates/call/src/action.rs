@@ -4,11 +4,12 @@ use http::HeaderMap;
 use paywait_signals::Timestamp;
 #[cfg(feature = "pay")]
 use {
-    paywait_x402::{Showing, SignedPayment, Terms},
+    paywait_x402::{SignedPayment, Terms},
     std::sync::Arc,
 };
 
 use crate::End;
+use crate::buyer::Showing;
 
 /// One thing to do. The machine goes on when it is told how that went.
 #[derive(Debug)]
@@ -45,26 +46,14 @@ pub struct Outgoing {
     /// When to cut the send short: the deadline that the caller set.
     pub cut_at: Option<Timestamp>,
     /// The payment to show, already in the ledger.
-    #[cfg(feature = "pay")]
     pub(crate) payment: Option<Showing>,
 }
 
 impl Outgoing {
-    /// Returns whether a payment goes with this send.
-    pub(crate) const fn is_paid(&self) -> bool {
-        #[cfg(feature = "pay")]
-        return self.payment.is_some();
-        #[cfg(not(feature = "pay"))]
-        return false;
-    }
-
     /// Puts what goes with this send into the headers of the request that is about to leave.
     pub fn write(self, headers: &mut HeaderMap) {
-        #[cfg(feature = "pay")]
         if let Some(payment) = self.payment {
             payment.write(headers);
         }
-        #[cfg(not(feature = "pay"))]
-        let _ = headers;
     }
 }

@@ -50,6 +50,8 @@ impl fmt::Display for End {
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum NotPaid {
+    /// No layer with a wallet is there.
+    NoWallet,
     /// The body cannot be sent a second time, so a payment could not go with it.
     Once,
     /// The URL is not https and not a loopback address.
@@ -78,6 +80,7 @@ pub enum NotPaid {
 impl fmt::Display for NotPaid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::NoWallet => f.write_str("no wallet is attached"),
             Self::Once => f.write_str("the request body cannot be sent a second time"),
             Self::Insecure => f.write_str("the URL is neither https nor a loopback address"),
             #[cfg(feature = "pay")]

@@ -23,7 +23,13 @@ mod action;
 mod answered;
 #[cfg(feature = "pay")]
 mod buyer;
+#[cfg(not(feature = "pay"))]
+#[path = "no_buyer.rs"]
+mod buyer;
+#[cfg(feature = "pay")]
+mod buying;
 mod call;
+mod course;
 mod end;
 mod facts;
 mod patience;
@@ -33,9 +39,9 @@ pub use action::{Action, Outgoing};
 pub use answered::Answered;
 #[cfg(feature = "pay")]
 pub use buyer::Means;
-pub use call::Call;
 #[cfg(feature = "pay")]
-pub use call::Intended;
+pub use buying::Intended;
+pub use call::Call;
 pub use end::{End, NotPaid};
 pub use facts::{Facts, Failure, FailureKind};
 pub use patience::Patience;

@@ -58,7 +58,7 @@ impl Books {
         record.in_use = true;
         Ok(Taken::Standing {
             epoch: record.epoch,
-            payment,
+            payment: Box::new(payment),
             money: record.money,
         })
     }

@@ -107,7 +107,7 @@ pub enum Taken {
         /// The epoch to write under.
         epoch: Epoch,
         /// The signed bytes.
-        payment: SignedPayment,
+        payment: Box<SignedPayment>,
         /// What is known of the money.
         money: Money,
     },

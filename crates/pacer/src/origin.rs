@@ -160,7 +160,7 @@ impl Window {
 
     /// Whether `moment` lies in this window, as far as is known.
     fn holds(&self, moment: Timestamp) -> bool {
-        let start = self.length.map_or(Timestamp::default(), |length| {
+        let start = self.length.map_or_else(Timestamp::default, |length| {
             self.reset.saturating_sub(length)
         });
         start <= moment && moment < self.reset

@@ -317,13 +317,14 @@ mod tests {
                     }
                     2 => if let Some(permit) = out.pop() { pacer.release(permit) },
                     _ => if let Some(permit) = out.pop() {
-                        sent += 1;
+                        sent = sent.saturating_add(1);
                         let remaining = left.saturating_sub(sent);
-                        let reset = 100 - now.as_secs();
+                        let reset = 100_u64.saturating_sub(now.as_secs());
                         pacer.observe(&key(), Some(permit), &seen(remaining, reset), now);
                     },
                 }
-                prop_assert!(sent + u64::try_from(out.len()).unwrap() <= left);
+                let flying = u64::try_from(out.len()).unwrap();
+                prop_assert!(sent.saturating_add(flying) <= left);
             }
         }
     }

@@ -13,6 +13,7 @@ use reqwest_middleware::{Next, Result};
 use crate::part::Part;
 use crate::peek::peek;
 use crate::running::{Gathered, Running};
+#[cfg(any(feature = "pay", feature = "pace"))]
 use crate::stake::Stake;
 use crate::{Clock, Error, failure, request};
 
@@ -32,6 +33,7 @@ pub(crate) struct Driver<'a> {
     call: Call,
     running: Arc<Running>,
     request: request::Template,
+    #[cfg(any(feature = "pay", feature = "pace"))]
     stake: Stake,
     /// The last answer, kept whole until the next send.
     answer: Option<Response>,
@@ -67,6 +69,7 @@ impl<'a> Driver<'a> {
         Self {
             call,
             request: request::Template::new(request),
+            #[cfg(any(feature = "pay", feature = "pace"))]
             stake: Stake::default(),
             answer: None,
             cause: None,
@@ -96,7 +99,11 @@ impl<'a> Driver<'a> {
                 Action::Send(outgoing) => self.send(outgoing, next.clone()).await,
                 Action::Sleep(until) => self.running.clock.sleep_until(until).await,
                 // what is left is the end: without its feature no other action is handed out
-                _ => return self.finish(),
+                _ => {
+                    #[cfg(feature = "pay")]
+                    self.leave_unresolved();
+                    return self.finish();
+                }
             }
         }
     }
@@ -172,6 +179,13 @@ impl<'a> Driver<'a> {
     }
 
     /// No answer came.
+    #[cfg_attr(
+        not(any(feature = "pay", feature = "pace")),
+        expect(
+            clippy::unused_async,
+            reason = "there is no pacer and no ledger to tell"
+        )
+    )]
     async fn failed(&mut self, error: reqwest_middleware::Error) {
         let failure = failure::of(&error);
         #[cfg(feature = "pace")]
@@ -226,10 +240,8 @@ impl<'a> Driver<'a> {
     }
 
     /// Hands back the last answer with the report beside it, or the typed end where there is none.
-    fn finish(mut self) -> Result<Response> {
+    fn finish(self) -> Result<Response> {
         self.running.close();
-        #[cfg(feature = "pay")]
-        self.leave_unresolved();
         let report = Arc::new(self.call.into_report());
         if let Some(mut response) = self.answer {
             response.extensions_mut().insert(report);

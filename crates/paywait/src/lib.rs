@@ -47,6 +47,9 @@
 //! `retry`, `pay` and `pace` bring the layers, and are on by default. Without `pay` no alloy crate
 //! is in the tree. No TLS is chosen unless you ask for `rustls`; `json` forwards reqwest's.
 
+#[cfg(not(any(feature = "retry", feature = "pay", feature = "pace")))]
+compile_error!("paywait is made of layers: choose at least one of the features retry, pay, pace");
+
 mod client;
 mod clock;
 mod deadline;
@@ -68,6 +71,7 @@ mod request;
 mod retry;
 mod running;
 mod scope;
+#[cfg(any(feature = "pay", feature = "pace"))]
 mod stake;
 
 pub use client::{client_builder, http_client};

@@ -194,26 +194,29 @@ impl Running {
     }
 
     /// A layer that meets a send: true if the send may go on.
+    #[cfg_attr(
+        not(any(feature = "pay", feature = "pace")),
+        expect(
+            clippy::unused_async,
+            unused_variables,
+            reason = "there is no pacer and no ledger to ask"
+        )
+    )]
     async fn enter(&self, layer: LayerId, part: &Part) -> bool {
-        let (first, unasked, parts) = {
-            let mut state = self.state();
-            if state.turned_back {
-                return false;
-            }
-            let unasked = state.passes_unasked(layer);
-            (state.parts.lend(part), unasked, state.parts.clone())
+        let Some(passed) = self.state().pass(layer, part) else {
+            return false;
         };
         #[cfg(feature = "pace")]
-        if let Some(pacer) = parts.pacer.filter(|_| unasked) {
+        if let Some(pacer) = passed.unasked {
             pacer
                 .book(self.pace_key(), Cost::default(), self.clock.now())
                 .await;
         }
         match part {
             #[cfg(feature = "pay")]
-            Part::Pay(purse) if first => self.enter_pay(purse).await,
+            Part::Pay(purse) if passed.first => self.enter_pay(purse).await,
             #[cfg(feature = "pace")]
-            Part::Pace(pacer) if first => self.enter_pace(pacer.as_ref()).await,
+            Part::Pace(pacer) if passed.first => self.enter_pace(pacer.as_ref()).await,
             _ => true,
         }
     }
@@ -272,6 +275,25 @@ impl State {
         self.most_passes = 0;
     }
 
+    /// Counts a layer that meets the send, and takes its part; nothing if the send was turned back.
+    #[cfg_attr(
+        not(feature = "pace"),
+        expect(unused_variables, reason = "no pacer to tell")
+    )]
+    fn pass(&mut self, layer: LayerId, part: &Part) -> Option<Passed> {
+        if self.turned_back {
+            return None;
+        }
+        let unasked = self.passes_unasked(layer);
+        let first = self.parts.lend(part);
+        Some(Passed {
+            #[cfg(any(feature = "pay", feature = "pace"))]
+            first,
+            #[cfg(feature = "pace")]
+            unasked: self.parts.pacer.clone().filter(|_| unasked),
+        })
+    }
+
     /// Counts a pass of the send that is out, and says whether it shows a further send that no one
     /// asked the pacer for. Several layers see the same one; it is told once.
     fn passes_unasked(&mut self, layer: LayerId) -> bool {
@@ -290,6 +312,16 @@ impl State {
         self.most_passes = self.most_passes.max(count);
         more && count > 1
     }
+}
+
+/// What a layer that met the send finds.
+struct Passed {
+    /// It is the first of its kind.
+    #[cfg(any(feature = "pay", feature = "pace"))]
+    first: bool,
+    /// The pacer to tell of a send that nobody asked for.
+    #[cfg(feature = "pace")]
+    unasked: Option<Arc<dyn QuotaStore>>,
 }
 
 /// A layer must act before this send can go: the driver starts it over.

@@ -3,20 +3,27 @@
 use std::borrow::Cow;
 
 use alloy_primitives::{Address, B256, Signature, U256};
-use alloy_sol_types::{Eip712Domain, SolStruct, sol};
+use alloy_sol_types::{Eip712Domain, SolStruct};
 
 use crate::Asset;
 
-sol! {
-    /// The struct that EIP-3009 has a payer sign.
-    #[derive(Debug)]
-    struct TransferWithAuthorization {
-        address from;
-        address to;
-        uint256 value;
-        uint256 validAfter;
-        uint256 validBefore;
-        bytes32 nonce;
+pub(crate) use typed::TransferWithAuthorization;
+
+/// The macro makes public what only a wallet needs.
+mod typed {
+    use alloy_sol_types::sol;
+
+    sol! {
+        /// The struct that EIP-3009 has a payer sign.
+        #[derive(Debug)]
+        struct TransferWithAuthorization {
+            address from;
+            address to;
+            uint256 value;
+            uint256 validAfter;
+            uint256 validBefore;
+            bytes32 nonce;
+        }
     }
 }
 

@@ -249,8 +249,13 @@ mod tests {
 
         #[test]
         fn no_text_is_a_panic(text in ".*") {
-            let _ = text.parse::<Amount>();
-            let _ = usd(&text);
+            // what is read is printed as something that can be read
+            if let Ok(amount) = text.parse::<Amount>() {
+                prop_assert!(amount.to_string().parse::<Amount>().is_ok());
+            }
+            if let Ok(dollars) = usd(&text) {
+                prop_assert!(usd(&dollars.to_string()).is_ok());
+            }
         }
     }
 }

@@ -113,7 +113,7 @@ impl Policy {
         if !self.pays_on(network) {
             return Err(Refusal::Network { asked: network });
         }
-        let known = KnownAsset::find(entry.asset()).ok_or(Refusal::UnknownAsset {
+        let known = KnownAsset::find(entry.asset()).ok_or_else(|| Refusal::UnknownAsset {
             asked: entry.asset(),
         })?;
         if (entry.domain_name(), entry.domain_version())
@@ -128,10 +128,9 @@ impl Policy {
                 asset: known.symbol,
             });
         }
-        match entry.payment_flow() {
-            PaymentFlow::Authorization => {}
-            PaymentFlow::Upfront | PaymentFlow::Escrow if self.upfront => {}
-            flow => return Err(Refusal::Flow { asked: flow }),
+        let flow = entry.payment_flow();
+        if flow != PaymentFlow::Authorization && !self.upfront {
+            return Err(Refusal::Flow { asked: flow });
         }
         let price = known
             .usd(entry.amount())

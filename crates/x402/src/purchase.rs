@@ -349,21 +349,27 @@ impl Purchase {
 
 /// What one reply to a paid send says of the money.
 fn news(status: StatusCode, said: &ReceiptStanding) -> Money {
-    match said {
-        ReceiptStanding::Settled => Money::Settled,
-        ReceiptStanding::Pending => Money::Pending,
-        ReceiptStanding::Failed {
-            class: FailureClass::AlreadyUsed,
-            ..
-        } => Money::Settled,
-        // served: it counts as paid, with or without a readable receipt
-        _ if status.is_success() => Money::Settled,
-        ReceiptStanding::Failed {
-            class: FailureClass::BeforeBroadcast,
-            ..
-        } => Money::Refused,
-        ReceiptStanding::None if !status.is_server_error() => Money::Sent,
-        _ => Money::Unknown,
+    use FailureClass::{AlreadyUsed, BeforeBroadcast};
+    let class = if let ReceiptStanding::Failed { class, .. } = said {
+        Some(*class)
+    } else {
+        None
+    };
+    // served: it counts as paid, with or without a readable receipt
+    if *said == ReceiptStanding::Settled || class == Some(AlreadyUsed) || status.is_success() {
+        return Money::Settled;
+    }
+    if *said == ReceiptStanding::Pending {
+        return Money::Pending;
+    }
+    if class == Some(BeforeBroadcast) {
+        return Money::Refused;
+    }
+    let says_nothing = *said == ReceiptStanding::None && !status.is_server_error();
+    if says_nothing {
+        Money::Sent
+    } else {
+        Money::Unknown
     }
 }
 

@@ -97,7 +97,7 @@ impl Wallet {
         let domain = terms.domain();
         let transfer = authorization.typed();
         let (signed, at_once) = ready_at_once(self.signer.sign(&transfer, &domain)).await;
-        let signature = signed.map_err(|error| SignError::Signer(error.to_string()))?;
+        let signature = signed.map_err(|error| SignError::of(&error))?;
         let signature = signature.normalized_s();
         if !at_once || !self.proven.load(Ordering::Relaxed) {
             if authorization.signer(&domain, &signature) != Some(self.payer) {
@@ -131,6 +131,17 @@ async fn ready_at_once<F: Future>(future: F) -> (F::Output, bool) {
     .await
 }
 
+impl SignError {
+    const fn of(error: &alloy_signer::Error) -> Self {
+        let unsupported = matches!(error, alloy_signer::Error::UnsupportedOperation(_));
+        if unsupported {
+            Self::Unsupported
+        } else {
+            Self::Signer
+        }
+    }
+}
+
 /// Why nothing was signed.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -146,9 +157,13 @@ pub enum SignError {
     /// The signature is not by the account that the signer says it is.
     #[error("the signature is not by the account of the signer")]
     NotThePayer,
-    /// The signer's own words.
-    #[error("{0}")]
-    Signer(String),
+    /// The signer cannot sign typed data.
+    #[error("the signer does not support typed data (EIP-712)")]
+    Unsupported,
+    /// The signer, or the service behind it, failed. Its own words are left out: they may quote
+    /// what must not be told.
+    #[error("the signer failed")]
+    Signer,
     /// The payment cannot be written.
     #[error(transparent)]
     Payload(#[from] PayloadError),

@@ -1,5 +1,11 @@
 //! The signing and wire vectors, byte for byte.
 
+#![expect(
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "a helper of a test fails the test by panicking"
+)]
+
 use std::time::Duration;
 
 use alloy_primitives::{Address, B256, Signature, U256, hex};
@@ -167,7 +173,7 @@ async fn the_payment_of_the_wire_vector_is_written() {
     assert_eq!(written, expected);
 }
 
-fn offer(entry: Value, more: Value) -> Offer {
+fn offer(entry: &Value, more: &Value) -> Offer {
     let mut offer = json!({"x402Version": 2, "accepts": [entry]});
     offer
         .as_object_mut()
@@ -216,8 +222,8 @@ async fn the_chosen_entry_goes_back_as_the_text_that_came() {
 async fn an_identifier_goes_only_to_sellers_that_ask_for_one() {
     let wallet = Wallet::evm(key());
     let without = offer(
-        entry(),
-        json!({"extensions": {"bazaar": {"info": {"a": 1}}}}),
+        &entry(),
+        &json!({"extensions": {"bazaar": {"info": {"a": 1}}}}),
     );
     let written = wire(
         &wallet,
@@ -230,7 +236,7 @@ async fn an_identifier_goes_only_to_sellers_that_ask_for_one() {
     let id = PaymentId::random();
     let written = wire(
         &wallet,
-        terms(&offer(entry(), asks), B256::ZERO, id.clone(), 1_000),
+        terms(&offer(&entry(), &asks), B256::ZERO, id.clone(), 1_000),
     )
     .await;
     let info = &written["extensions"]["payment-identifier"]["info"];
@@ -240,7 +246,7 @@ async fn an_identifier_goes_only_to_sellers_that_ask_for_one() {
 #[test]
 fn an_identifier_that_cannot_be_honoured_is_not_paid_for() {
     let asks = json!({"extensions": {"payment-identifier": {"info": {"required": "yes"}}}});
-    let offer = offer(entry(), asks);
+    let offer = offer(&entry(), &asks);
     let terms = Terms::new(
         &offer,
         0,
@@ -259,7 +265,7 @@ async fn large_echoes_are_cut_before_they_break_the_server() {
         "bazaar": {"info": {"a": 1}, "schema": schema},
         "payment-identifier": {"info": {"required": false}, "schema": {}},
     }});
-    let offer = offer(entry(), declared);
+    let offer = offer(&entry(), &declared);
     let written = wire(
         &Wallet::evm(key()),
         terms(&offer, B256::ZERO, PaymentId::random(), 1_000),
@@ -320,7 +326,7 @@ fn a_bad_entry_does_not_spoil_the_rest() {
 fn a_billion_seconds_are_not_signed() {
     let mut entry = entry();
     entry["maxTimeoutSeconds"] = json!(1_000_000_000_u64);
-    let offer = offer(entry, json!({}));
+    let offer = offer(&entry, &json!({}));
     let asked = offer.entries()[0].max_timeout_seconds();
     let until =
         paywait_x402::valid_before(Timestamp::from_secs(7), asked, Duration::from_secs(600));
@@ -330,7 +336,7 @@ fn a_billion_seconds_are_not_signed() {
 #[tokio::test]
 async fn a_signer_bound_to_another_chain_is_not_asked() {
     use alloy_signer::Signer;
-    let offer = offer(entry(), json!({}));
+    let offer = offer(&entry(), &json!({}));
     let wallet = Wallet::evm(key().with_chain_id(Some(8453)));
     let refused = wallet
         .sign(&terms(&offer, B256::ZERO, PaymentId::random(), 1_000))

@@ -64,11 +64,11 @@ impl Driver<'_> {
                 money,
             }) => {
                 self.lease(epoch);
-                self.call.resume(payment, money);
+                self.call.resume(*payment, money);
             }
             Ok(Taken::InFlight) => self.call.give_up(End::InFlight),
             Ok(_) => {}
-            Err(error) => self.call.give_up(End::NotPaid(not_paid(error))),
+            Err(error) => self.call.give_up(End::NotPaid(not_paid(&error))),
         }
     }
 
@@ -92,11 +92,11 @@ impl Driver<'_> {
                 money,
             }) => {
                 self.lease(epoch);
-                Intended::Standing(payment, money)
+                Intended::Standing(*payment, money)
             }
             Ok(Taken::InFlight) => Intended::InFlight,
             Ok(_) => Intended::Refused(NotPaid::Ledger("it wrote no intent".to_owned())),
-            Err(error) => Intended::Refused(not_paid(error)),
+            Err(error) => Intended::Refused(not_paid(&error)),
         };
         self.call.handle_intended(answer);
     }
@@ -198,13 +198,15 @@ fn price(terms: &Terms) -> Option<Usd> {
     KnownAsset::find(terms.asset())?.usd(terms.amount()).ok()
 }
 
-fn not_paid(error: LedgerError) -> NotPaid {
-    match error {
-        LedgerError::OverLimit { come_back, .. } => NotPaid::Limit {
+fn not_paid(error: &LedgerError) -> NotPaid {
+    if let LedgerError::OverLimit { come_back, .. } = error {
+        return NotPaid::Limit {
             what: error.to_string(),
-            come_back,
-        },
-        LedgerError::OtherRequest => NotPaid::OtherRequest,
-        LedgerError::Lost | LedgerError::Store(_) | _ => NotPaid::Ledger(error.to_string()),
+            come_back: *come_back,
+        };
     }
+    if *error == LedgerError::OtherRequest {
+        return NotPaid::OtherRequest;
+    }
+    NotPaid::Ledger(error.to_string())
 }
