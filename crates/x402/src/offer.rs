@@ -1,7 +1,6 @@
 //! A seller's offer: the ways to pay that this client can read, and why it cannot read the others.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -19,8 +18,8 @@ pub struct Offer {
     entries: Vec<Entry>,
     rejected: Vec<(usize, EntryError)>,
     error: Option<String>,
-    pub(crate) resource: Option<Arc<RawValue>>,
-    pub(crate) extensions: Arc<BTreeMap<String, Box<RawValue>>>,
+    pub(crate) resource: Option<Box<RawValue>>,
+    pub(crate) extensions: BTreeMap<String, Box<RawValue>>,
     pub(crate) identifier: Identifier,
 }
 
@@ -98,8 +97,8 @@ impl Offer {
             entries,
             rejected,
             error: wire.error.map(bounded),
-            resource: wire.resource.map(Arc::from),
-            extensions: Arc::new(extensions),
+            resource: wire.resource,
+            extensions,
             identifier,
         })
     }

@@ -8,9 +8,9 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 
-use crate::Terms;
 use crate::encoding::encode;
-use crate::offer::PAYMENT_IDENTIFIER;
+use crate::offer::{Identifier, PAYMENT_IDENTIFIER};
+use crate::{Entry, Offer, PaymentId, evm};
 
 /// A payment (`PaymentPayload`, x402 version 2).
 #[derive(Serialize)]
@@ -55,21 +55,50 @@ enum Echo {
     Identifier,
 }
 
-/// Writes the header that carries `signature` over `terms`.
-pub(crate) fn header(terms: &Terms, signature: &Signature) -> Result<HeaderValue, PayloadError> {
-    for echo in [Echo::Everything, Echo::NoSchemas, Echo::Identifier] {
-        let text = encode(&write(terms, signature, echo)?);
-        if text.len() <= MOST_ENCODED {
-            let mut header = HeaderValue::try_from(text).map_err(|_| PayloadError::Unwritable)?;
-            header.set_sensitive(true);
-            return Ok(header);
-        }
-    }
-    Err(PayloadError::TooLarge)
+/// A payment that is written but for its signature.
+///
+/// What it echoes and how large it is are settled before anybody is asked to sign.
+#[derive(Clone)]
+pub(crate) struct Draft {
+    before: String,
+    after: String,
 }
 
-fn write(terms: &Terms, signature: &Signature, echo: Echo) -> Result<Vec<u8>, PayloadError> {
-    let signed = terms.authorization();
+impl Draft {
+    pub(crate) fn new(paid: &Paid<'_>) -> Result<Self, PayloadError> {
+        for echo in [Echo::Everything, Echo::NoSchemas, Echo::Identifier] {
+            let text = write(paid, echo)?;
+            if text.len() <= MOST_WRITTEN {
+                let around = text.split_once(UNSIGNED).ok_or(PayloadError::Unwritable)?;
+                return Ok(Self {
+                    before: around.0.to_owned(),
+                    after: around.1.to_owned(),
+                });
+            }
+        }
+        Err(PayloadError::TooLarge)
+    }
+
+    /// Returns the header that carries this with `signature`.
+    pub(crate) fn header(&self, signature: &Signature) -> Result<HeaderValue, PayloadError> {
+        let signature = alloy_primitives::hex::encode(signature.as_bytes());
+        let text = encode(format!("{}{signature}{}", self.before, self.after).as_bytes());
+        let mut header = HeaderValue::try_from(text).map_err(|_| PayloadError::Unwritable)?;
+        header.set_sensitive(true);
+        Ok(header)
+    }
+}
+
+/// What a payment is for.
+pub(crate) struct Paid<'a> {
+    pub(crate) offer: &'a Offer,
+    pub(crate) entry: &'a Entry,
+    pub(crate) authorization: evm::Authorization,
+    pub(crate) payment_id: &'a PaymentId,
+}
+
+fn write(paid: &Paid<'_>, echo: Echo) -> Result<String, PayloadError> {
+    let signed = &paid.authorization;
     let payload = Payload {
         version: 2,
         payload: Exact {
@@ -81,26 +110,30 @@ fn write(terms: &Terms, signature: &Signature, echo: Echo) -> Result<Vec<u8>, Pa
                 valid_before: signed.valid_before.to_string(),
                 nonce: signed.nonce.to_string(),
             },
-            signature: alloy_primitives::hex::encode_prefixed(signature.as_bytes()),
+            // stands before anything that a seller wrote
+            signature: format!("0x{UNSIGNED}"),
         },
-        resource: terms.resource.as_deref(),
-        extensions: extensions(terms, echo)?,
-        accepted: &terms.entry.raw,
+        resource: paid.offer.resource.as_deref(),
+        extensions: extensions(paid, echo)?,
+        accepted: &paid.entry.raw,
     };
-    serde_json::to_vec(&payload).map_err(|_| PayloadError::Unwritable)
+    serde_json::to_string(&payload).map_err(|_| PayloadError::Unwritable)
 }
 
 /// The seller's values win; the identifier is added to what it declared.
-fn extensions(terms: &Terms, echo: Echo) -> Result<BTreeMap<&str, Box<RawValue>>, PayloadError> {
+fn extensions<'a>(
+    paid: &Paid<'a>,
+    echo: Echo,
+) -> Result<BTreeMap<&'a str, Box<RawValue>>, PayloadError> {
     let mut echoed = BTreeMap::new();
-    for (name, declared) in terms.extensions.iter() {
-        let identifies = name == PAYMENT_IDENTIFIER && terms.sends_identifier;
+    for (name, declared) in paid.offer.extensions.iter() {
+        let identifies = name == PAYMENT_IDENTIFIER && paid.offer.identifier == Identifier::Asked;
         let value = match echo {
             Echo::Identifier if !identifies => continue,
             Echo::Everything if !identifies => declared.clone(),
             Echo::Everything | Echo::NoSchemas | Echo::Identifier => {
                 let keeps_schema = matches!(echo, Echo::Everything);
-                let id = identifies.then(|| terms.payment_id().as_str());
+                let id = identifies.then(|| paid.payment_id.as_str());
                 rewrite(declared, id, keeps_schema)?
             }
         };
@@ -141,5 +174,12 @@ pub enum PayloadError {
     Unwritable,
 }
 
-/// Node servers refuse 16 KiB of headers in all; this leaves room for the others.
-const MOST_ENCODED: usize = 14_000;
+/// Stands for the 65 bytes of a signature, in hexadecimal digits.
+const UNSIGNED: &str = concat!(
+    "SSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSS",
+    "SSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSS",
+);
+
+/// Node servers refuse 16 KiB of headers in all. Base64 makes four characters of three: 14,000
+/// leave room for the others.
+const MOST_WRITTEN: usize = 10_500;

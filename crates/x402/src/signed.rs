@@ -5,7 +5,7 @@ use std::fmt;
 use alloy_primitives::{Address, B256, Signature};
 use http::HeaderValue;
 
-use crate::payload::{self, PayloadError};
+use crate::payload::PayloadError;
 use crate::{Amount, Asset, PaymentId, Terms};
 
 /// A signed payment.
@@ -40,7 +40,7 @@ impl SignedPayment {
             nonce: terms.nonce(),
             valid_before: terms.valid_before(),
             payment_id: terms.payment_id().clone(),
-            header: payload::header(terms, signature)?,
+            header: terms.draft.header(signature)?,
         })
     }
 

@@ -1,30 +1,25 @@
 //! What will be signed and sent for one entry of an offer, in parsed values.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::fmt;
 use std::time::Duration;
 
 use alloy_primitives::{Address, B256, U256};
 use alloy_sol_types::Eip712Domain;
 use paywait_signals::Timestamp;
-use serde_json::value::RawValue;
 
 use crate::evm::{self, Authorization};
 use crate::offer::Identifier;
+use crate::payload::{Draft, Paid, PayloadError};
 use crate::{Amount, Asset, Entry, Offer, PaymentId};
 
 /// What will be signed and sent for one entry of an offer.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Terms {
-    pub(crate) entry: Entry,
-    pub(crate) resource: Option<Arc<RawValue>>,
-    pub(crate) extensions: Arc<BTreeMap<String, Box<RawValue>>>,
-    /// Whether the identifier goes with it: only sellers that ask for one get one.
-    pub(crate) sends_identifier: bool,
-    payer: Address,
-    nonce: B256,
+    entry: Entry,
+    authorization: Authorization,
     valid_before: u64,
     payment_id: PaymentId,
+    pub(crate) draft: Draft,
 }
 
 impl Terms {
@@ -33,7 +28,8 @@ impl Terms {
     /// # Errors
     ///
     /// [`TermsError::NoSuchEntry`], and [`TermsError::Identifier`] if the seller asks for an
-    /// identifier in a way that cannot be honoured.
+    /// identifier in a way that cannot be honoured, and [`TermsError::Payload`] if the payment would
+    /// be larger than servers read. Nothing has been signed.
     pub fn new(
         offer: &Offer,
         place: usize,
@@ -46,21 +42,31 @@ impl Terms {
         if offer.identifier == Identifier::Odd {
             return Err(TermsError::Identifier);
         }
+        let authorization = Authorization::new(
+            payer,
+            entry.pay_to(),
+            entry.amount().as_u256(),
+            U256::from(valid_before),
+            nonce,
+        );
+        let draft = Draft::new(&Paid {
+            offer,
+            entry,
+            authorization,
+            payment_id: &payment_id,
+        })?;
         Ok(Self {
             entry: entry.clone(),
-            resource: offer.resource.clone(),
-            extensions: Arc::clone(&offer.extensions),
-            sends_identifier: offer.identifier == Identifier::Asked,
-            payer,
-            nonce,
+            authorization,
             valid_before,
             payment_id,
+            draft,
         })
     }
 
     /// Returns who pays.
     pub const fn payer(&self) -> Address {
-        self.payer
+        self.authorization.from
     }
 
     /// Returns who is paid.
@@ -80,7 +86,7 @@ impl Terms {
 
     /// Returns the nonce.
     pub const fn nonce(&self) -> B256 {
-        self.nonce
+        self.authorization.nonce
     }
 
     /// Returns until when the signature can be cashed, in seconds since the Unix epoch.
@@ -94,14 +100,8 @@ impl Terms {
     }
 
     /// Returns what is signed.
-    pub fn authorization(&self) -> Authorization {
-        Authorization::new(
-            self.payer,
-            self.pay_to(),
-            self.amount().as_u256(),
-            U256::from(self.valid_before),
-            self.nonce,
-        )
+    pub const fn authorization(&self) -> Authorization {
+        self.authorization
     }
 
     /// Returns the domain that it is signed for.
@@ -111,6 +111,16 @@ impl Terms {
             self.entry.domain_version(),
             self.asset(),
         )
+    }
+}
+
+impl fmt::Debug for Terms {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Terms")
+            .field("authorization", &self.authorization)
+            .field("asset", &self.asset())
+            .field("payment_id", &self.payment_id)
+            .finish_non_exhaustive()
     }
 }
 
@@ -144,4 +154,7 @@ pub enum TermsError {
     /// The seller asks for a payment identifier in a form that is not understood.
     #[error("the seller declares payment-identifier in a form that this client cannot honour")]
     Identifier,
+    /// The payment cannot be written.
+    #[error(transparent)]
+    Payload(#[from] PayloadError),
 }

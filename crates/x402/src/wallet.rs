@@ -84,6 +84,9 @@ impl Wallet {
     ///
     /// Dropping the future asks no further, and does not unmake what a remote signer made.
     pub async fn sign(&self, terms: &Terms) -> Result<SignedPayment, SignError> {
+        if terms.payer() != self.payer {
+            return Err(SignError::OtherPayer);
+        }
         let domain_chain = terms.asset().network.chain_id();
         if let Some(signer_chain) = self.signer.chain_id()
             && signer_chain != domain_chain
@@ -154,6 +157,9 @@ pub enum SignError {
         /// The offer's chain id.
         offer: u64,
     },
+    /// The terms are for another payer.
+    #[error("the terms are for another payer than this wallet")]
+    OtherPayer,
     /// The signature is not by the account that the signer says it is.
     #[error("the signature is not by the account of the signer")]
     NotThePayer,

@@ -17,8 +17,8 @@ use http::{HeaderMap, StatusCode};
 use paywait_signals::{FailureClass, ReceiptStanding, Timestamp};
 use paywait_x402::evm::{self, Authorization};
 use paywait_x402::{
-    Asset, KnownAsset, Network, Offer, PaymentId, Purchase, PurchaseKey, Receipt, SignError, Terms,
-    Wallet, headers,
+    Asset, KnownAsset, Network, Offer, PaymentId, Purchase, PurchaseKey, Receipt, Terms, Wallet,
+    headers,
 };
 use serde_json::{Value, json};
 
@@ -331,23 +331,6 @@ fn a_billion_seconds_are_not_signed() {
     let until =
         paywait_x402::valid_before(Timestamp::from_secs(7), asked, Duration::from_secs(600));
     assert_eq!(until, 607);
-}
-
-#[tokio::test]
-async fn a_signer_bound_to_another_chain_is_not_asked() {
-    use alloy_signer::Signer;
-    let offer = offer(&entry(), &json!({}));
-    let wallet = Wallet::evm(key().with_chain_id(Some(8453)));
-    let refused = wallet
-        .sign(&terms(&offer, B256::ZERO, PaymentId::random(), 1_000))
-        .await;
-    assert_eq!(
-        refused.err(),
-        Some(SignError::OtherChain {
-            signer: 8453,
-            offer: 84_532
-        })
-    );
 }
 
 #[test]
