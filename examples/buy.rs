@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use alloy_signer_local::PrivateKeySigner;
-use paywait::{End, Limits, Network, Pace, Pay, Report, Retry, Usd, Wallet};
+use paywait::{End, Limits, Network, Pace, Pay, Retry, Usd, Wallet};
 use reqwest_middleware::ClientBuilder;
 
 mod wire;
@@ -73,8 +73,8 @@ async fn buy() -> Result<(), Sorry> {
             None => Sorry(6, format!("{}", error.without_url())),
         })?;
     let report = paywait::report(&reply);
-    let ended = report.map_or(0, |report| status(&report.end));
-    let line = report.map(Report::to_string).unwrap_or_default();
+    let ended = status(&report.end);
+    let line = report.to_string();
     let body = reply
         .text()
         .await

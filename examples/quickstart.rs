@@ -65,7 +65,7 @@ async fn main() -> Result<ExitCode, Box<dyn Error>> {
 async fn buy(client: &ClientWithMiddleware, url: &str) {
     let reply = client.get(url).send().await;
     let report = match &reply {
-        Ok(reply) => paywait::report(reply),
+        Ok(reply) => Some(paywait::report(reply)),
         Err(error) => paywait::Error::find(error).map(paywait::Error::report),
     };
     let Some(report) = report else {

@@ -119,9 +119,11 @@ impl Call {
 
     /// Returns what happened so far, and closes the book.
     pub fn into_report(mut self) -> Report {
-        if let Step::Done(end) = self.step {
-            self.report.end = end;
-        }
+        self.report.end = if let Step::Done(end) = self.step {
+            end
+        } else {
+            End::Unanswered
+        };
         #[cfg(feature = "pay")]
         {
             self.report.paid = self.buyer.paid();

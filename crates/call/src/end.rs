@@ -10,6 +10,8 @@ use paywait_signals::{Reason, Timestamp};
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum End {
+    /// No layer of ours saw the response.
+    Unseen,
     /// The request was answered with what it asked for.
     Served,
     /// The answer was a refusal that trying again does not mend, or there is no loop to try.
@@ -33,6 +35,7 @@ pub enum End {
 impl fmt::Display for End {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Unseen => f.write_str("no layer of paywait saw this response"),
             Self::Served => f.write_str("served"),
             Self::Stopped(reason) => write!(f, "stopped: {reason}"),
             Self::Exhausted(reason) => write!(f, "gave up: {reason}"),

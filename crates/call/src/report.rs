@@ -33,6 +33,9 @@ pub struct Report {
 }
 
 impl Report {
+    /// The report of a response that no layer handed back.
+    pub const UNSEEN: Self = Self::new();
+
     /// Returns the report that a layer left in the extensions of a response.
     pub fn of(extensions: &http::Extensions) -> Option<&Self> {
         extensions.get::<Arc<Self>>().map(Arc::as_ref)
@@ -43,7 +46,7 @@ impl Report {
             sends: Vec::new(),
             attempts: 1,
             waited: Duration::ZERO,
-            end: End::Unanswered,
+            end: End::Unseen,
             #[cfg(feature = "pay")]
             paid: None,
             #[cfg(feature = "pay")]
@@ -128,6 +131,9 @@ pub struct Paid {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.end == End::Unseen {
+            return write!(f, "{}", self.end);
+        }
         match self.status() {
             Some(status) => write!(f, "{}", status.as_u16())?,
             None => f.write_str("no answer")?,

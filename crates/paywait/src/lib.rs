@@ -24,7 +24,7 @@
 //!     .build();
 //!
 //! let reply = client.get(url).send().await?;
-//! let report = paywait::report(&reply).ok_or("no report")?;
+//! let report = paywait::report(&reply);
 //! assert!(report.to_string().starts_with("200 after 1 attempt, 2 sends, paid 0.01 USDC"));
 //! # assert_eq!(seller.ledger().settlements().len(), 1);
 //! # Ok(()) }
@@ -32,7 +32,7 @@
 //!
 //! # What the caller gets
 //!
-//! The last answer, whole, whatever its status: a refusal is a response. [`report`] finds what
+//! The last answer, whole, whatever its status: a refusal is a response. [`report()`] finds what
 //! happened beside it. Where no answer came there is an error; [`Error::find`] gets ours back
 //! through anything that was wrapped around it, and it says what may have been spent.
 //!
@@ -49,6 +49,11 @@
 
 #[cfg(not(any(feature = "retry", feature = "pay", feature = "pace")))]
 compile_error!("paywait is made of layers: choose at least one of the features retry, pay, pace");
+
+/// The README's program compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
 
 mod client;
 mod clock;
