@@ -14,5 +14,7 @@ use reqwest::Response;
 /// assert!(paywait::Report::of(response.extensions()).is_none());
 /// ```
 pub fn report(response: &Response) -> &Report {
-    Report::of(response.extensions()).unwrap_or(&Report::UNSEEN)
+    Report::of(response.extensions()).unwrap_or(&UNSEEN)
 }
+
+static UNSEEN: Report = Report::UNSEEN;
