@@ -134,7 +134,7 @@ impl Buyer {
             return if may_show {
                 Ready::ToSend
             } else {
-                Ready::Not(self.conclude(End::OutcomeUnknown))
+                Ready::Not(self.conclude(End::NotPaid(NotPaid::Expired)))
             };
         }
         if !errand.has_chosen() {

@@ -206,11 +206,12 @@ impl Call {
     }
 
     /// Takes word that a send got no answer, and decides.
+    ///
+    /// After a paid send the money's fate is unknown, whatever the failure says of its bytes.
     pub fn handle_failure(&mut self, failure: Failure, now: Timestamp) {
         let paid = self.paying;
-        if !failure.may_have_left {
-            self.take_back();
-        } else if paid {
+        // a layer below may have sent more than once: its last error speaks of its last send only
+        if paid {
             self.buyer.lose();
         }
         let decision = self.judge_failure(failure, paid);

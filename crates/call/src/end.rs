@@ -74,6 +74,8 @@ pub enum NotPaid {
     },
     /// The key names a purchase of another request.
     OtherRequest,
+    /// What was signed is too old to be shown.
+    Expired,
     /// The signer did not sign.
     Signer(String),
     /// The ledger could not write, so nothing may leave.
@@ -99,6 +101,7 @@ impl fmt::Display for NotPaid {
                 come_back: None,
             } => f.write_str(what),
             Self::OtherRequest => f.write_str("this key was used for another request"),
+            Self::Expired => f.write_str("what was signed is too old to be shown"),
             Self::Signer(error) => write!(f, "the signer failed: {error}"),
             Self::Ledger(error) => write!(f, "the ledger failed: {error}"),
         }

@@ -72,21 +72,19 @@ impl Books {
         }
         self.forget(now);
         // an intent whose caller asked the signer and died is held; a new one takes its place
-        let held = self
-            .records
-            .get(&intent.key)
-            .map_or(Usd::ZERO, |record| record.intent.price);
+        let held = self.held(intent.key);
         self.make_room(intent.price, held)?;
         self.strike(intent.key);
         self.last_epoch = self.last_epoch.saturating_add(1);
         let epoch = Epoch::new(self.last_epoch);
-        let dies = Timestamp::from_secs(intent.valid_before).saturating_add(PRESUMED_SPENT_AFTER);
+        let dies = dies(&intent);
         let record = Record {
             epoch,
             in_use: true,
             payment: None,
             money: Money::Unspent,
-            counts_until: dies.saturating_add(DAY),
+            // until bytes stand here none can have been shown: what dies so was not spent
+            counts_until: dies,
             intent,
         };
         self.count(record);
@@ -105,7 +103,10 @@ impl Books {
             .filter(|record| record.epoch == epoch);
         let record = record.ok_or(LedgerError::Lost)?;
         record.money = Money::Signed;
-        Ok(record.payment.get_or_insert(payment).clone())
+        let stands = record.payment.get_or_insert(payment).clone();
+        let counts_until = dies(&record.intent).saturating_add(DAY);
+        self.recount(key, counts_until);
+        Ok(stands)
     }
 
     pub(crate) fn note(
@@ -149,6 +150,13 @@ impl Books {
         self.used
     }
 
+    /// What the record of `key` counts now.
+    fn held(&self, key: PurchaseKey) -> Usd {
+        let record = self.records.get(&key);
+        let counted = record.filter(|record| self.counted.contains(&(record.counts_until, key)));
+        counted.map_or(Usd::ZERO, |record| record.intent.price)
+    }
+
     fn make_room(&self, price: Usd, freed: Usd) -> Result<(), LedgerError> {
         let Some(allowed) = self.per_day else {
             return Ok(());
@@ -187,14 +195,16 @@ impl Books {
         self.records.insert(key, record);
     }
 
+    /// Counts a record until then: again, if it had stopped to count.
     fn recount(&mut self, key: PurchaseKey, until: Timestamp) {
         let Some(record) = self.records.get_mut(&key) else {
             return;
         };
-        if self.counted.remove(&(record.counts_until, key)) {
-            record.counts_until = until;
-            self.counted.insert((until, key));
+        if !self.counted.remove(&(record.counts_until, key)) {
+            self.used = self.used.saturating_add(record.intent.price);
         }
+        record.counts_until = until;
+        self.counted.insert((until, key));
     }
 
     /// Takes a record and its count away: nothing was signed for it.
@@ -229,6 +239,11 @@ impl Books {
             }
         }
     }
+}
+
+/// When what was signed can no longer settle.
+fn dies(intent: &Intent) -> Timestamp {
+    Timestamp::from_secs(intent.valid_before).saturating_add(PRESUMED_SPENT_AFTER)
 }
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);

@@ -28,7 +28,6 @@ mod paying;
 ///
 /// Dropped at any point, it gives back its permit and its lease, lets go of a hold only if the
 /// signer was never asked, and leaves the caller's extensions as they were.
-#[derive(Debug)]
 pub(crate) struct Driver<'a> {
     call: Call,
     running: Arc<Running>,
@@ -257,7 +256,6 @@ impl<'a> Driver<'a> {
 
 /// The caller's extensions while a call runs in them. What stood there before comes back at the
 /// end, dropped or not.
-#[derive(Debug)]
 struct Entered<'a> {
     extensions: &'a mut Extensions,
     before: Option<Arc<Running>>,

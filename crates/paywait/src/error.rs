@@ -16,14 +16,17 @@ use paywait_call::{End, Report};
 ///
 /// [`report`](Self::report) says what was signed and what is known of it. Only
 /// [`End::OutcomeUnknown`] and [`End::PaidNotDelivered`] have money at stake.
-#[derive(Debug)]
 pub struct Error {
     report: Arc<Report>,
     cause: Option<reqwest_middleware::Error>,
 }
 
 impl Error {
-    pub(crate) const fn new(report: Arc<Report>, cause: Option<reqwest_middleware::Error>) -> Self {
+    /// Keeps `cause`, but for the query of its URL, which may hold a key.
+    pub(crate) fn new(report: Arc<Report>, mut cause: Option<reqwest_middleware::Error>) -> Self {
+        if let Some(url) = cause.as_mut().and_then(reqwest_middleware::Error::url_mut) {
+            url.set_query(None);
+        }
         Self { report, cause }
     }
 
@@ -46,6 +49,15 @@ impl Error {
     /// Finds this error in `error` or in anything that it wraps.
     pub fn find<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a Self> {
         in_chain::<Self>(error)
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Error")
+            .field("end", &self.report.end)
+            .field("sends", &self.report.sends.len())
+            .finish_non_exhaustive()
     }
 }
 

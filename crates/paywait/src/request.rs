@@ -9,7 +9,6 @@ use reqwest::{Body, Request, Url};
 use crate::{Deadline, scope};
 
 /// The request of one call, as the caller made it.
-#[derive(Debug)]
 pub(crate) enum Template {
     /// It can be sent as often as need be.
     Many(Request),
@@ -19,7 +18,7 @@ pub(crate) enum Template {
 
 impl Template {
     pub(crate) fn new(mut request: Request) -> Self {
-        if request.try_clone().is_some() {
+        if has_bytes(&request) {
             return Self::Many(request);
         }
         let body = request.body_mut().take();
@@ -60,14 +59,18 @@ impl Template {
 pub(crate) fn facts(request: &Request) -> Facts {
     let keyed = request.headers().contains_key("idempotency-key");
     let mut facts = Facts::of(request.method(), keyed);
-    let body_is_bytes = request.body().is_none_or(|body| body.as_bytes().is_some());
-    if !body_is_bytes {
+    if !has_bytes(request) {
         facts = facts.once();
     }
     if !is_payable(request.url()) {
         facts = facts.not_payable();
     }
     facts
+}
+
+/// Whether the body can be copied: it has none, or it is bytes.
+fn has_bytes(request: &Request) -> bool {
+    request.body().is_none_or(|body| body.as_bytes().is_some())
 }
 
 /// Returns the deadlines that hold for a call: the request's own, and the scope's.

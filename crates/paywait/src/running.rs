@@ -29,7 +29,6 @@ tokio::task_local! {
 }
 
 /// A call that is under way: who lent what, and what became of the send that is out.
-#[derive(Debug)]
 pub(crate) struct Running {
     pub(crate) clock: Arc<dyn Clock>,
     method: Method,
@@ -41,7 +40,7 @@ pub(crate) struct Running {
     state: Mutex<State>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct State {
     closed: bool,
     parts: Parts,
@@ -72,7 +71,6 @@ impl LayerId {
 }
 
 /// Where a request that meets one of our layers belongs.
-#[derive(Debug)]
 pub(crate) enum Found {
     /// To the call that is under way.
     Inside(Arc<Running>),
@@ -84,7 +82,7 @@ pub(crate) enum Found {
 }
 
 /// What joining layers left for the driver to pick up.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Gathered {
     pub(crate) parts: Parts,
     pub(crate) turned_back: bool,

@@ -132,6 +132,13 @@ impl Policy {
         if flow != PaymentFlow::Authorization && !self.upfront {
             return Err(Refusal::Flow { asked: flow });
         }
+        let asked = entry.max_timeout_seconds();
+        if asked < SHORTEST_WINDOW {
+            return Err(Refusal::Window {
+                asked,
+                least: SHORTEST_WINDOW,
+            });
+        }
         let price = known
             .usd(entry.amount())
             .map_err(|_| Refusal::Uncountable)?;
@@ -183,6 +190,14 @@ pub enum Refusal {
         /// The flow that the seller asked for.
         asked: PaymentFlow,
     },
+    /// The authorization would be valid for too short a time to be shown.
+    #[error("the seller wants a payment within {asked} s; less than {least} s are too few")]
+    Window {
+        /// What the seller asked for, in seconds.
+        asked: u64,
+        /// The least, in seconds.
+        least: u64,
+    },
     /// The price is over the limit for one call.
     #[error("the price is {asked} USD and a call may cost {allowed} USD (setting: per_call)")]
     PerCall {
@@ -195,6 +210,9 @@ pub enum Refusal {
     #[error("the price is too large to count in dollars")]
     Uncountable,
 }
+
+/// Nothing is shown in the ten seconds before it expires; the rest is for signing and the way.
+const SHORTEST_WINDOW: u64 = 15;
 
 /// A window longer than this leaves a signature lying about for no reason.
 const LONGEST_WINDOW: Duration = Duration::from_secs(600);
