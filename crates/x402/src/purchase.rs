@@ -1,13 +1,12 @@
 //! The machine of one purchase: what was signed, what was sent, and what is known of the money.
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::{HeaderMap, HeaderValue, StatusCode};
+use http::{HeaderMap, StatusCode};
 use paywait_signals::{FailureClass, ReceiptStanding, Standing, Timestamp};
 
-use crate::{PaymentId, PurchaseKey, Receipt, SignedPayment, Statement, Terms, headers};
+use crate::{Money, PaymentId, PurchaseKey, Receipt, Showing, SignedPayment, Statement, Terms};
 
 /// The paid side of one call: one identifier, one nonce, one hold.
 ///
@@ -41,66 +40,6 @@ enum Step {
     Accepted(Arc<Terms>),
     Signed(SignedPayment),
     Persisted(SignedPayment),
-}
-
-/// What is known of the money of one purchase.
-///
-/// The order of a purchase's life is not linear: only [`Settled`](Self::Settled) is final.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-#[non_exhaustive]
-pub enum Money {
-    /// Nothing was signed.
-    Unspent,
-    /// Bytes were signed and none of them has left.
-    Signed,
-    /// The bytes left, and no reply has said anything of them.
-    Sent,
-    /// A seller refused one send before broadcasting it. The authorization stays valid.
-    Refused,
-    /// The payment was broadcast and waits for the chain.
-    Pending,
-    /// Money may have moved.
-    Unknown,
-    /// Money moved: a receipt says so, the nonce was used, or the resource was served.
-    Settled,
-}
-
-impl Money {
-    /// Returns whether money may have moved, or may still move by what was signed and sent.
-    pub const fn may_be_spent(self) -> bool {
-        match self {
-            Self::Unspent | Self::Signed => false,
-            Self::Sent | Self::Refused | Self::Pending | Self::Unknown | Self::Settled => true,
-        }
-    }
-
-    /// Returns what is known after one more piece of news. No news takes back what may have moved.
-    const fn hearing(self, news: Self) -> Self {
-        match (self, news) {
-            (Self::Settled, _) => Self::Settled,
-            (Self::Pending, Self::Settled) => Self::Settled,
-            (Self::Pending, _) => Self::Pending,
-            (Self::Unknown, Self::Settled | Self::Pending) => news,
-            (Self::Unknown, _) => Self::Unknown,
-            // the seller said nothing of the money this time
-            (Self::Refused, Self::Sent) => Self::Refused,
-            (_, _) => news,
-        }
-    }
-}
-
-impl fmt::Display for Money {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Unspent => "unspent",
-            Self::Signed => "signed",
-            Self::Sent => "sent",
-            Self::Refused => "refused",
-            Self::Pending => "pending",
-            Self::Unknown => "unknown",
-            Self::Settled => "settled",
-        })
-    }
 }
 
 impl Purchase {
@@ -312,7 +251,7 @@ impl Purchase {
 
     /// What a reply says of the money of all sends so far, and not only of its own.
     fn news(&self, status: StatusCode, said: &ReceiptStanding) -> Money {
-        let news = news(status, said);
+        let news = Money::said(status, said);
         let earlier_send_is_open = self.before_send == Money::Sent;
         if news == Money::Refused && earlier_send_is_open {
             Money::Sent
@@ -344,53 +283,6 @@ impl Purchase {
             },
             (_, said) => said,
         }
-    }
-}
-
-/// What one reply to a paid send says of the money.
-fn news(status: StatusCode, said: &ReceiptStanding) -> Money {
-    use FailureClass::{AlreadyUsed, BeforeBroadcast};
-    let class = if let ReceiptStanding::Failed { class, .. } = said {
-        Some(*class)
-    } else {
-        None
-    };
-    // served: it counts as paid, with or without a readable receipt
-    if *said == ReceiptStanding::Settled || class == Some(AlreadyUsed) || status.is_success() {
-        return Money::Settled;
-    }
-    if *said == ReceiptStanding::Pending {
-        return Money::Pending;
-    }
-    if class == Some(BeforeBroadcast) {
-        return Money::Refused;
-    }
-    let says_nothing = *said == ReceiptStanding::None && !status.is_server_error();
-    if says_nothing {
-        Money::Sent
-    } else {
-        Money::Unknown
-    }
-}
-
-/// Signed bytes on their way to the wire, for one send.
-///
-/// Made by [`Purchase::show`] alone, after the ledger had them.
-#[must_use = "bytes that were handed out count as sent"]
-pub struct Showing {
-    header: HeaderValue,
-}
-
-impl Showing {
-    /// Puts the payment into the headers of the request that is about to leave.
-    pub fn write(self, fields: &mut HeaderMap) {
-        fields.insert(headers::PAYMENT_SIGNATURE, self.header);
-    }
-}
-
-impl fmt::Debug for Showing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Showing").finish_non_exhaustive()
     }
 }
 
