@@ -160,13 +160,15 @@ impl Call {
         }
     }
 
-    /// Takes the pacer's answer: a send may go at `at`.
+    /// Takes the pacer's answer: a send may go at `at`. Later than the deadline, or than the longest
+    /// wait allowed, is the end of the call.
     pub fn handle_admitted(&mut self, at: Timestamp, now: Timestamp) {
         if at <= now {
             self.step = Step::Prepare;
             return;
         }
-        if at > self.not_after() {
+        let too_long = now.until(at) > self.signal_policy().wait_ceiling;
+        if too_long || at > self.not_after() {
             self.step = Step::Done(self.buyer.conclude(End::Deferred(at)));
             return;
         }
