@@ -7,7 +7,7 @@ use bytes::Bytes;
 use http::Extensions;
 use paywait_call::{Action, Answered, Call, End, Failure, FailureKind, Outgoing};
 use paywait_signals::{Reply, Timestamp};
-use reqwest::{Request, Response};
+use reqwest::{Body, Request, Response};
 use reqwest_middleware::{Next, Result};
 
 use crate::part::Part;
@@ -134,16 +134,19 @@ impl<'a> Driver<'a> {
             },
         };
         let gathered = self.pick_up();
+        let turned_back = gathered.turned_back && matches!(sent, Some(Err(_)));
+        if turned_back {
+            self.turned_back(gathered.body);
+        }
+        #[cfg(feature = "pay")]
+        if let Some(taken) = gathered.taken {
+            self.took(taken);
+        }
         match sent {
+            _ if turned_back => {}
             Some(Ok(response)) => self.answered(response).await,
-            Some(Err(_)) if gathered.turned_back => self.turned_back(gathered),
-            Some(Err(error)) => self.failed(error).await,
-            None => {
-                #[cfg(feature = "pace")]
-                self.spend_permit().await;
-                self.call
-                    .handle_failure(Failure::lost(FailureKind::Timeout), self.now());
-            }
+            Some(Err(error)) => self.failed(failure::of(&error), Some(error)).await,
+            None => self.failed(Failure::lost(FailureKind::Timeout), None).await,
         }
     }
 
@@ -173,8 +176,8 @@ impl<'a> Driver<'a> {
         if status.is_success() || status.is_informational() {
             return (Bytes::new(), response);
         }
-        let until = self.now().saturating_add(LONGEST_PEEK);
-        peek(response, MOST_PEEKED, self.running.clock.sleep_until(until)).await
+        // a bound on what the network does, in its time, whatever clock the call goes by
+        peek(response, MOST_PEEKED, tokio::time::sleep(LONGEST_PEEK)).await
     }
 
     /// No answer came.
@@ -185,8 +188,7 @@ impl<'a> Driver<'a> {
             reason = "there is no pacer and no ledger to tell"
         )
     )]
-    async fn failed(&mut self, error: reqwest_middleware::Error) {
-        let failure = failure::of(&error);
+    async fn failed(&mut self, failure: Failure, cause: Option<reqwest_middleware::Error>) {
         #[cfg(feature = "pace")]
         if failure.may_have_left && failure.kind != FailureKind::Final {
             self.spend_permit().await;
@@ -194,21 +196,17 @@ impl<'a> Driver<'a> {
             self.give_back_permit();
         }
         self.call.handle_failure(failure, self.now());
-        self.cause = Some(error);
+        self.cause = cause;
         #[cfg(feature = "pay")]
         self.book_money(self.now()).await;
     }
 
     /// A layer joined that must act before the send: nothing has left.
-    fn turned_back(&mut self, gathered: Gathered) {
+    fn turned_back(&mut self, body: Option<Body>) {
         #[cfg(feature = "pace")]
         self.give_back_permit();
-        self.request.take_back(gathered.body);
+        self.request.take_back(body);
         self.call.handle_turned_back();
-        #[cfg(feature = "pay")]
-        if let Some(taken) = gathered.taken {
-            self.took(taken);
-        }
     }
 
     /// Takes what joining layers have lent since the last time, and passes it to the machine.
@@ -240,7 +238,6 @@ impl<'a> Driver<'a> {
 
     /// Hands back the last answer with the report beside it, or the typed end where there is none.
     fn finish(self) -> Result<Response> {
-        self.running.close();
         let report = Arc::new(self.call.into_report());
         if let Some(mut response) = self.answer {
             response.extensions_mut().insert(report);
@@ -254,17 +251,23 @@ impl<'a> Driver<'a> {
     }
 }
 
-/// The caller's extensions while a call runs in them. What stood there before comes back at the
-/// end, dropped or not.
+/// The caller's extensions while a call runs in them. At the end, dropped or not, what stood there
+/// before comes back, and what joining layers left in the call is given back.
 struct Entered<'a> {
     extensions: &'a mut Extensions,
     before: Option<Arc<Running>>,
+    running: Arc<Running>,
 }
 
 impl<'a> Entered<'a> {
     fn new(extensions: &'a mut Extensions, running: &Arc<Running>) -> Self {
         let before = extensions.insert(Arc::clone(running));
-        Self { extensions, before }
+        let running = Arc::clone(running);
+        Self {
+            extensions,
+            before,
+            running,
+        }
     }
 
     const fn get(&mut self) -> &mut Extensions {
@@ -274,6 +277,7 @@ impl<'a> Entered<'a> {
 
 impl Drop for Entered<'_> {
     fn drop(&mut self) {
+        self.running.close();
         match self.before.take() {
             Some(before) => {
                 self.extensions.insert(before);

@@ -173,9 +173,22 @@ impl Running {
         }
     }
 
-    /// Ends the call: a request that still carries it starts anew.
+    /// Ends the call: a request that still carries it starts anew, and what a joining layer took for
+    /// a driver that is gone is given back.
     pub(crate) fn close(&self) {
         self.state().closed = true;
+        #[cfg(any(feature = "pay", feature = "pace"))]
+        let left = self.gather();
+        #[cfg(feature = "pace")]
+        if let (Some(pacer), Some(permit)) = (&left.parts.pacer, left.permit) {
+            pacer.release(permit);
+        }
+        #[cfg(feature = "pay")]
+        if let (Some(purse), Some(named)) = (&left.parts.purse, &self.named)
+            && let Some(Ok(Taken::Standing { epoch, .. })) = left.taken
+        {
+            purse.ledger.release(named.key, epoch, true);
+        }
     }
 
     /// Returns what the pacer keeps this call's origin under.
