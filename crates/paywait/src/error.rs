@@ -77,7 +77,27 @@ impl StdError for Error {
 
 impl From<Error> for reqwest_middleware::Error {
     fn from(error: Error) -> Self {
-        Self::Middleware(anyhow::Error::new(error))
+        Self::Middleware(anyhow::Error::new(Carrier(error)))
+    }
+}
+
+/// What an [`Error`] travels in.
+///
+/// A wrapper that is transparent leaves the error right inside it out of the chain of sources, as
+/// `reqwest_middleware::Error` does and what `reqwest-retry` wraps around it. However many of them
+/// there are, it is this one that is left out.
+#[derive(Debug)]
+struct Carrier(Error);
+
+impl fmt::Display for Carrier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl StdError for Carrier {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        Some(&self.0)
     }
 }
 
