@@ -1,7 +1,6 @@
 //! The road of one call over real sockets: what is paid, what is not, how long it waits.
 
 #![expect(
-    clippy::expect_used,
     clippy::unwrap_used,
     reason = "a helper of a test fails the test by panicking"
 )]
@@ -71,7 +70,10 @@ async fn a_limit_of_the_day_lets_exactly_so_many_parallel_calls_pay() {
             status => {
                 assert_eq!(status, StatusCode::PAYMENT_REQUIRED);
                 let refused = &report(&reply).end;
-                assert!(matches!(refused, End::NotPaid(NotPaid::Limit { .. })), "{refused}");
+                assert!(
+                    matches!(refused, End::NotPaid(NotPaid::Limit { .. })),
+                    "{refused}"
+                );
                 assert!(report(&reply).come_back().is_some());
             }
         }
@@ -96,12 +98,21 @@ async fn the_day_s_limit_has_room_again_a_day_after_the_receipt() {
 
 #[tokio::test]
 async fn a_hint_over_the_ceiling_ends_the_call_at_once_with_the_time_to_come_back() {
-    let slow = Canned::new(StatusCode::TOO_MANY_REQUESTS).retry_after(600).body("in ten minutes");
+    let slow = Canned::new(StatusCode::TOO_MANY_REQUESTS)
+        .retry_after(600)
+        .body("in ten minutes");
     let stand = Stand::open([Route::new("/r", terms()).script([Step::reply(slow)])]).await;
     let begun = stand.clock.now();
-    let reply = payer(&stand.clock).get(stand.url("/r")).send().await.unwrap();
+    let reply = payer(&stand.clock)
+        .get(stand.url("/r"))
+        .send()
+        .await
+        .unwrap();
     let report = report(&reply).clone();
-    assert_eq!(report.end, End::Deferred(begun.saturating_add(Duration::from_secs(600))));
+    assert_eq!(
+        report.end,
+        End::Deferred(begun.saturating_add(Duration::from_secs(600)))
+    );
     assert_eq!((stand.sends(), stand.clock.now()), (1, begun));
     // a refusal is a response: its body is whole
     assert_eq!(reply.text().await.unwrap(), "in ten minutes");
@@ -122,14 +133,19 @@ async fn a_hint_is_a_floor() {
 
 #[tokio::test]
 async fn the_pacer_waits_before_zero_and_meets_no_refusal() {
-    let limiter = Limiter::new(3, Duration::from_secs(60)).fields(true).probes(Probes::Counted);
+    let limiter = Limiter::new(3, Duration::from_secs(60))
+        .fields(true)
+        .probes(Probes::Counted);
     let stand = Stand::open([Route::free("/r").limiter(limiter)]).await;
     let client = payer(&stand.clock);
     for _ in 0..8 {
         assert_eq!(buy(&client, &stand, "/r").await.0, StatusCode::OK);
     }
     let ledger = stand.seller.ledger();
-    let refused = ledger.requests().iter().filter(|request| request.status != Some(StatusCode::OK));
+    let refused = ledger
+        .requests()
+        .iter()
+        .filter(|request| request.status != Some(StatusCode::OK));
     assert_eq!((refused.count(), ledger.requests().len()), (0, 8));
 }
 
@@ -147,7 +163,9 @@ async fn the_cheapest_entry_is_paid_and_never_the_first_because_it_is_first() {
 async fn what_the_policy_forbids_is_not_signed_and_the_402_comes_back_whole() {
     let real = Token::new(
         8453,
-        "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913".parse().unwrap(),
+        "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"
+            .parse()
+            .unwrap(),
         "USD Coin",
         "2",
     );
@@ -166,7 +184,10 @@ async fn what_the_policy_forbids_is_not_signed_and_the_402_comes_back_whole() {
         assert_eq!(reply.status(), StatusCode::PAYMENT_REQUIRED, "{path}");
         assert!(reply.headers().contains_key("payment-required"), "{path}");
         let end = report(&reply).end.clone();
-        assert!(matches!(end, End::NotPaid(NotPaid::Policy(_))), "{path}: {end}");
+        assert!(
+            matches!(end, End::NotPaid(NotPaid::Policy(_))),
+            "{path}: {end}"
+        );
         assert_eq!(reply.text().await.unwrap(), "{}");
     }
     assert_eq!((stand.paid_sends(), stand.nonces()), (0, 0));
@@ -187,7 +208,10 @@ async fn a_required_identifier_is_the_same_on_every_send() {
     assert_eq!(status, StatusCode::OK);
     let paid = report.paid.unwrap();
     let ledger = stand.seller.ledger();
-    let ids: Vec<_> = ledger.paid_requests().map(|request| request.payment_id.clone()).collect();
+    let ids: Vec<_> = ledger
+        .paid_requests()
+        .map(|request| request.payment_id.clone())
+        .collect();
     assert_eq!(ids, vec![Some(paid.payment_id.to_string()); 3]);
     assert!(paid.payment_id.as_str().starts_with("pay_"));
     assert_eq!((stand.nonces(), stand.settlements()), (1, 1));
@@ -195,12 +219,19 @@ async fn a_required_identifier_is_the_same_on_every_send() {
 
 #[tokio::test]
 async fn a_paid_send_that_the_deadline_cuts_is_unknown_and_its_name_shows_the_same_bytes() {
-    let route = Route::new("/r", upfront())
-        .paid_script([Step::normal().stall(Duration::from_secs(600))]);
+    let route =
+        Route::new("/r", upfront()).paid_script([Step::normal().stall(Duration::from_secs(600))]);
     let stand = Stand::open([route]).await;
     let client = payer(&stand.clock);
-    let call = || client.get(stand.url("/r")).with_extension(PurchaseName::new("order-1"));
-    let cut = call().with_extension(Deadline::after(Duration::from_secs(5))).send().await;
+    let call = || {
+        client
+            .get(stand.url("/r"))
+            .with_extension(PurchaseName::new("order-1"))
+    };
+    let cut = call()
+        .with_extension(Deadline::after(Duration::from_secs(5)))
+        .send()
+        .await;
     let cut = cut.unwrap_err();
     let ended = Error::find(&cut).expect("a typed end");
     assert_eq!(*ended.end(), End::OutcomeUnknown);
@@ -208,7 +239,10 @@ async fn a_paid_send_that_the_deadline_cuts_is_unknown_and_its_name_shows_the_sa
 
     let reply = call().send().await.unwrap();
     assert_eq!(reply.status(), StatusCode::OK);
-    assert_eq!((stand.nonces(), stand.settlements(), stand.paid_sends()), (1, 1, 2));
+    assert_eq!(
+        (stand.nonces(), stand.settlements(), stand.paid_sends()),
+        (1, 1, 2)
+    );
 }
 
 #[tokio::test]
@@ -221,7 +255,10 @@ async fn a_purchase_that_was_refused_before_it_moved_stops_and_stays_held() {
     assert_eq!(status, StatusCode::PAYMENT_REQUIRED);
     assert_eq!(report.end, End::Stopped(Reason::PaymentFailed));
     assert_eq!(report.paid.unwrap().money, Money::Refused);
-    assert_eq!((stand.paid_sends(), stand.nonces(), stand.settlements()), (1, 1, 0));
+    assert_eq!(
+        (stand.paid_sends(), stand.nonces(), stand.settlements()),
+        (1, 1, 0)
+    );
     // no statement of a seller frees a hold
     assert_eq!(ledger.used_today(stand.clock.now()), usd("0.01").unwrap());
 }
@@ -229,7 +266,10 @@ async fn a_purchase_that_was_refused_before_it_moved_stops_and_stays_held() {
 #[tokio::test]
 async fn a_payment_that_is_said_to_have_failed_and_moved_is_paid_once() {
     for (what, step) in [
-        ("lost answer of a facilitator", Step::settle_failed_but_moved("fetch failed")),
+        (
+            "lost answer of a facilitator",
+            Step::settle_failed_but_moved("fetch failed"),
+        ),
         ("pending", Step::pending(Duration::from_secs(3600))),
         ("dishonest", Step::refused_but_moved("nothing to see")),
     ] {
@@ -238,7 +278,10 @@ async fn a_payment_that_is_said_to_have_failed_and_moved_is_paid_once() {
         let (_, report) = buy(&payer(&stand.clock), &stand, "/r").await;
         assert_eq!((stand.nonces(), stand.settlements()), (1, 1), "{what}");
         let money = report.paid.unwrap().money;
-        assert!(matches!(money, Money::Settled | Money::Pending | Money::Unknown), "{what}");
+        assert!(
+            matches!(money, Money::Settled | Money::Pending | Money::Unknown),
+            "{what}"
+        );
     }
 }
 
@@ -275,7 +318,10 @@ async fn an_offer_from_another_origin_than_the_one_that_was_asked_is_not_paid() 
 
     // our own client hands the redirect back
     let (status, _) = buy(&payer(&stand.clock), &stand, "/r").await;
-    assert_eq!((status, stranger.sends()), (StatusCode::TEMPORARY_REDIRECT, 0));
+    assert_eq!(
+        (status, stranger.sends()),
+        (StatusCode::TEMPORARY_REDIRECT, 0)
+    );
 
     // one that follows it meets a price, and pays nobody
     let clock: Arc<dyn Clock> = Arc::<FakeClock>::clone(&stand.clock);
@@ -303,7 +349,10 @@ async fn an_unpaid_post_without_an_answer_is_not_sent_again_unless_it_may_be() {
 
 #[tokio::test]
 async fn the_layers_pay_a_shop_behind_wiremock_too() {
-    let shop = Shop::builder().route(Route::new("/r", terms())).build().unwrap();
+    let shop = Shop::builder()
+        .route(Route::new("/r", terms()))
+        .build()
+        .unwrap();
     let seller = Seller::new(shop);
     let server = wiremock::MockServer::start().await;
     wiremock::Mock::given(wiremock::matchers::any())
@@ -313,7 +362,11 @@ async fn the_layers_pay_a_shop_behind_wiremock_too() {
     let client = ClientBuilder::new(paywait::http_client().unwrap())
         .with(Pay::new(wallet(), cents("0.05")))
         .build();
-    let reply = client.get(format!("{}/r", server.uri())).send().await.unwrap();
+    let reply = client
+        .get(format!("{}/r", server.uri()))
+        .send()
+        .await
+        .unwrap();
     assert_eq!(reply.status(), StatusCode::OK);
     assert_eq!(seller.ledger().settlements().len(), 1);
 }

@@ -137,7 +137,7 @@ pub fn limits() -> Limits {
 /// Returns the report of a call, however it ended.
 pub fn report(ended: &reqwest_middleware::Result<Response>) -> Option<&Report> {
     match ended {
-        Ok(response) => paywait::report(response),
+        Ok(response) => Report::of(response.extensions()),
         Err(error) => paywait::Error::find(error).map(paywait::Error::report),
     }
 }
