@@ -9,6 +9,12 @@
 //! or free, 2 a bad command line, 3 a bad key, 4 a bad URL, 5 a bad price or network, 6 refused or
 //! not paid, 7 paid and not delivered or outcome unknown.
 
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "this program talks to a person"
+)]
+
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -89,11 +95,11 @@ async fn buy() -> Result<(), Sorry> {
 
 /// The exit status of an end.
 fn status(end: &End) -> u8 {
-    match end {
-        End::Served => 0,
-        End::PaidNotDelivered | End::OutcomeUnknown => 7,
-        _ => 6,
+    if *end == End::Served {
+        return 0;
     }
+    let at_stake = matches!(end, End::PaidNotDelivered | End::OutcomeUnknown);
+    if at_stake { 7 } else { 6 }
 }
 
 /// What the command line asks for.
@@ -114,7 +120,7 @@ impl Order {
             let mut value = || {
                 words
                     .next()
-                    .ok_or(Sorry(2, format!("{word} needs a value.")))
+                    .ok_or_else(|| Sorry(2, format!("{word} needs a value.")))
             };
             match word.as_str() {
                 "--max-price" => max_price = value()?,
@@ -124,10 +130,7 @@ impl Order {
                 _ => url = Some(word),
             }
         }
-        let url = url.ok_or(Sorry(
-            2,
-            "Usage: buy URL [--max-price 0.05] [--network NAME]".into(),
-        ))?;
+        let url = url.ok_or_else(|| Sorry(2, USAGE.into()))?;
         Ok(Self {
             url: url
                 .parse()
@@ -143,3 +146,5 @@ impl Order {
         })
     }
 }
+
+const USAGE: &str = "Usage: buy URL [--max-price 0.05] [--network eip155:84532] [--wire]";

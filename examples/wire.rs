@@ -8,7 +8,7 @@ use reqwest_middleware::{Middleware, Next, Result};
 use serde_json::Value;
 
 /// Prints what goes over the wire; attach it innermost.
-pub struct Wire;
+pub(crate) struct Wire;
 
 #[async_trait::async_trait]
 impl Middleware for Wire {

@@ -1,5 +1,7 @@
 //! Against the reference seller from npm, so that the mock is not the only judge.
 
+mod flows;
+
 use support::reference::ReferenceSeller;
 
 #[tokio::test]
