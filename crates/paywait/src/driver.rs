@@ -243,18 +243,23 @@ impl<'a> Driver<'a> {
     }
 }
 
-/// The caller's extensions while a call runs in them. What stood there before comes back at the
-/// end, dropped or not.
+/// The caller's extensions while a call runs in them. At the end, dropped or not, the call is left
+/// and what stood there before comes back.
 #[derive(Debug)]
 struct Entered<'a> {
     extensions: &'a mut Extensions,
+    running: Arc<Running>,
     before: Option<Arc<Running>>,
 }
 
 impl<'a> Entered<'a> {
     fn new(extensions: &'a mut Extensions, running: &Arc<Running>) -> Self {
         let before = extensions.insert(Arc::clone(running));
-        Self { extensions, before }
+        Self {
+            extensions,
+            running: Arc::clone(running),
+            before,
+        }
     }
 
     const fn get(&mut self) -> &mut Extensions {
@@ -264,6 +269,7 @@ impl<'a> Entered<'a> {
 
 impl Drop for Entered<'_> {
     fn drop(&mut self) {
+        self.running.leave();
         match self.before.take() {
             Some(before) => {
                 self.extensions.insert(before);

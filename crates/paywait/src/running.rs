@@ -180,6 +180,27 @@ impl Running {
         self.state().closed = true;
     }
 
+    /// Ends the call, and gives back what joining layers took for it and its driver did not pick up:
+    /// a call that was dropped in the middle of a send.
+    pub(crate) fn leave(&self) {
+        self.close();
+        #[cfg_attr(
+            not(any(feature = "pace", feature = "pay")),
+            expect(unused_variables, reason = "nothing else is taken")
+        )]
+        let left = self.gather();
+        #[cfg(feature = "pace")]
+        if let (Some(pacer), Some(permit)) = (&left.parts.pacer, left.permit) {
+            pacer.release(permit);
+        }
+        #[cfg(feature = "pay")]
+        if let (Some(purse), Some(named), Some(Ok(Taken::Standing { epoch, .. }))) =
+            (&left.parts.purse, self.named, left.taken)
+        {
+            purse.ledger.release(named.key, epoch, false);
+        }
+    }
+
     /// Returns what the pacer keeps this call's origin under.
     #[cfg(feature = "pace")]
     pub(crate) fn pace_key(&self) -> &PaceKey {
