@@ -1,5 +1,10 @@
 //! Each flow and each behaviour of the handler: what is sent, signed and settled for one call.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "a helper of a test fails the test by panicking, and the table is for a reader"
+)]
+
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::time::Duration;

@@ -1,0 +1,6 @@
+//! Purchases that the caller names: bought once, whoever asks again.
+
+#[cfg(test)]
+mod names;
+#[cfg(test)]
+mod scopes;
