@@ -272,6 +272,49 @@ fn a_call_that_takes_many_windows_does_not_hold_them_back() {
     assert_eq!(next_at(&mut pacer, at(2)), at(2));
 }
 
+/// Returns how many sends may go at once.
+fn free(pacer: &mut Pacer, now: Timestamp) -> usize {
+    let slots = std::iter::repeat_with(|| pacer.admit(&key(), Cost::default(), now));
+    let free: Vec<_> = slots.take_while(|slot| slot.at() == now).collect();
+    free.len()
+}
+
+#[test]
+fn numbers_that_a_slow_answer_brings_late_do_not_refill_the_window() {
+    let mut pacer = Pacer::default();
+    pacer.observe(&key(), None, &left(9, 60), at(0));
+    let permits: Vec<_> = (0..9).map(|_| go(&mut pacer, at(0))).collect();
+    // the server wrote its numbers when each request came, and answers last first
+    for (number, permit) in (0..9).zip(permits.into_iter().rev()) {
+        pacer.observe(&key(), Some(permit), &left(number, 60), at(10 + 2 * number));
+    }
+    assert_eq!(free(&mut pacer, at(30)), 0);
+}
+
+#[test]
+fn calls_that_are_longer_than_a_window_go_at_the_rate_of_the_quota() {
+    let mut pacer = Pacer::default();
+    pacer.observe(&key(), None, &with_quota(left(10, 1), 10, 1), at(0));
+    let mut out = Vec::new();
+    for second in 0..30 {
+        while next_at(&mut pacer, at(second)) == at(second) {
+            out.push(go(&mut pacer, at(second)));
+        }
+    }
+    assert!(out.len() >= 150, "{} of 300", out.len());
+}
+
+#[test]
+fn replies_that_crossed_do_not_use_up_what_is_left() {
+    let mut pacer = Pacer::default();
+    pacer.observe(&key(), None, &left(10, 60), at(0));
+    let permits: Vec<_> = (0..5).map(|_| go(&mut pacer, at(0))).collect();
+    for (permit, number) in permits.into_iter().zip([5, 9, 8, 7, 6]) {
+        pacer.observe(&key(), Some(permit), &left(number, 60), at(0));
+    }
+    assert_eq!(free(&mut pacer, at(0)), 5);
+}
+
 #[test]
 fn nobody_overtakes_a_call_that_waits() {
     let mut pacer = Pacer::default();
