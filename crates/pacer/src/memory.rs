@@ -13,14 +13,20 @@ pub struct MemoryStore {
 }
 
 impl MemoryStore {
+    /// Returns a store that knows nothing.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
     /// Returns a store around `pacer`.
-    pub const fn new(pacer: Pacer) -> Self {
+    pub const fn with_pacer(pacer: Pacer) -> Self {
         Self {
             pacer: Mutex::new(pacer),
         }
     }
 
-    /// Returns how many permits were handed out.
+    /// Returns how many sends are known: the permits handed out and not given back, and what went
+    /// without asking.
     pub fn admissions(&self) -> u64 {
         self.pacer().admissions()
     }
@@ -44,10 +50,10 @@ impl QuotaStore for MemoryStore {
         &'a self,
         key: &'a PaceKey,
         permit: Option<Permit>,
-        seen: &'a Seen,
+        seen: Seen,
         now: Timestamp,
     ) -> StoreFuture<'a, ()> {
-        Box::pin(async move { self.pacer().observe(key, permit, seen, now) })
+        Box::pin(async move { self.pacer().observe(key, permit, &seen, now) })
     }
 
     fn book<'a>(&'a self, key: &'a PaceKey, cost: Cost, now: Timestamp) -> StoreFuture<'a, ()> {

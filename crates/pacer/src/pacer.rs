@@ -121,6 +121,7 @@ impl Pacer {
         reason = "a permit that was given back is gone"
     )]
     pub fn release(&mut self, permit: Permit) {
+        self.admissions = self.admissions.saturating_sub(1);
         if let Some(lane) = self.lane_of(&permit.key, permit.stamp) {
             lane.land(&permit);
         }
@@ -162,11 +163,13 @@ impl Pacer {
 
     /// Counts a send to `key` that happened without asking.
     pub fn book(&mut self, key: &PaceKey, cost: Cost, now: Timestamp) {
+        self.admissions = self.admissions.saturating_add(1);
         let (lane, stamp) = self.lane(key, now);
         lane.count_unreported(cost, stamp);
     }
 
-    /// Returns how many permits were handed out.
+    /// Returns how many sends are known: the permits handed out and not given back, and what went
+    /// without asking.
     pub const fn admissions(&self) -> u64 {
         self.admissions
     }

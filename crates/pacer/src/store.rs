@@ -40,7 +40,7 @@ pub trait QuotaStore: fmt::Debug + Send + Sync {
         &'a self,
         key: &'a PaceKey,
         permit: Option<Permit>,
-        seen: &'a Seen,
+        seen: Seen,
         now: Timestamp,
     ) -> StoreFuture<'a, ()>;
 

@@ -28,7 +28,7 @@ fn a_send_goes_through_the_whole_road() {
     let mut seen = Seen::default();
     seen.remaining = Some(0);
     seen.reset_in = Some(Duration::from_secs(9));
-    ready(store.observe(&key, Some(permit), &seen, now));
+    ready(store.observe(&key, Some(permit), seen, now));
     let slot = ready(store.admit(&key, Cost::default(), now));
     assert_eq!(slot.at(), Timestamp::from_secs(9));
     store.cancel(slot);
@@ -43,7 +43,7 @@ fn threads_share_what_is_left() {
     let mut seen = Seen::default();
     seen.remaining = Some(5);
     seen.reset_in = Some(Duration::from_secs(60));
-    ready(store.observe(&key, None, &seen, now));
+    ready(store.observe(&key, None, seen, now));
     let went = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..8)
             .map(|_| scope.spawn(|| ready(store.admit(&key, Cost::default(), now)).at() == now))

@@ -177,6 +177,7 @@ fn what_was_not_used_is_there_for_the_next() {
     pacer.cancel(slot);
     let permit = go(&mut pacer, at(0));
     pacer.release(permit);
+    assert_eq!(pacer.admissions(), 0);
     assert_eq!(next_at(&mut pacer, at(0)), at(0));
 }
 

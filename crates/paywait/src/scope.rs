@@ -1,89 +1,75 @@
-//! What a caller sets for all requests made while a future runs, also those that an SDK makes.
+//! What a caller says once for all calls that it makes inside a future.
 
+use std::any::Any;
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::task::{Context, Poll, Waker};
-use std::thread;
+use std::task::Poll;
 
 use http::Extensions;
-use task_local_extensions::{get_local_item, with_extensions};
 
 tokio::task_local! {
-    /// Whose items may be read here. The thread-local behind `task_local_extensions` keeps the
-    /// items of a future of other code that panicked; this one does not.
-    static CURRENT: Token;
+    /// The scope that this task is in. What other code left on the thread is not believed.
+    static TOKEN: Arc<()>;
 }
 
-/// Items that hold for all requests made while a future runs.
+/// What a caller says once for all calls that it makes inside a future: a
+/// [`Namespace`](crate::Namespace) for purchases, a [`Deadline`](crate::Deadline).
 ///
-/// An SDK makes requests that its caller never sees and cannot set extensions on. A scope around
-/// the call of the SDK reaches them.
-///
-/// # Reach
-///
-/// It holds in the future itself and in what that awaits or joins, on whatever thread it is
-/// polled. It does not hold in a task that is spawned inside: hand it over with
-/// [`Scope::current`]. A scope inside a scope inherits the items of the outer one; of two items of
-/// one type the inner wins. An item on a request itself wins over both.
-///
-/// A future that other code runs under its own `task_local_extensions::with_extensions` sees no
-/// scope around that. Without a scope the defaults hold: no scope is never "no limit".
+/// It reaches calls that an SDK makes on its own, without a way to mark them. It follows the
+/// future, also through `join!`; it does not follow `tokio::spawn`, where a scope is to be run
+/// again. Inside another scope, what is not said again holds on. What a request says itself wins.
+/// No scope never means no limit.
 ///
 /// ```
-/// # async fn ask_the_model() {}
-/// # async fn example() {
-/// use paywait::Scope;
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// use std::time::Duration;
+/// use paywait::{Deadline, Scope};
 ///
-/// #[derive(Clone)]
-/// struct Label(&'static str);
-///
-/// Scope::new().with(Label("research")).run(async {
-///     ask_the_model().await;
-///     // a spawned task is in no scope by itself
-///     tokio::spawn(Scope::current().run(ask_the_model()));
-/// }).await;
+/// let answer = Scope::new()
+///     .with(Deadline::after(Duration::from_secs(20)))
+///     .run(async { 42 }) // calls in here
+///     .await;
+/// assert_eq!(answer, 42);
 /// # }
 /// ```
 #[derive(Clone, Default)]
-#[must_use = "a scope does nothing until something runs in it"]
+#[must_use = "a scope says nothing until a future is run in it"]
 pub struct Scope {
     items: Extensions,
 }
 
+/// What stands on the thread while a scope's future runs.
+#[derive(Clone)]
+struct Ambient {
+    token: Arc<()>,
+    items: Extensions,
+}
+
 impl Scope {
-    /// Returns a scope without items.
+    /// Returns a scope that says nothing.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Returns the scope with `item`, in place of one of the same type.
-    pub fn with<T: Clone + Send + Sync + 'static>(mut self, item: T) -> Self {
+    /// Adds one thing; the last of a type counts.
+    pub fn with<T: Any + Clone + Send + Sync>(mut self, item: T) -> Self {
         self.items.insert(item);
         self
     }
 
-    /// Returns the items that hold here, those of outer scopes included.
-    pub fn current() -> Self {
-        let items = Ambient::current().map(|ambient| Extensions::clone(&ambient.items));
-        Self {
-            items: items.unwrap_or_default(),
-        }
-    }
-
-    /// Runs `future` in this scope, within the one that it is first polled in.
+    /// Runs `future` in this scope.
     ///
     /// # Cancel safety
     ///
-    /// Dropping it drops `future` and leaves nothing behind, and so does a panic in `future`, which
-    /// goes on from here.
+    /// Dropping the future leaves nothing behind; neither does a panic inside it.
     pub async fn run<F: Future>(self, future: F) -> F::Output {
-        let mut items = Self::current().items;
+        let mut items = ambient_items().unwrap_or_default();
         items.extend(self.items);
-        run_with(items, future).await
+        enter(items, future).await
     }
 }
 
@@ -95,232 +81,146 @@ impl fmt::Debug for Scope {
     }
 }
 
-/// Returns the item of this type that holds here.
-pub(crate) fn ambient<T: Clone + Send + Sync + 'static>() -> Option<T> {
-    Ambient::current()?.items.get::<T>().cloned()
-}
-
-/// Runs `future` in no scope at all: a hook or a signer makes requests of its own.
+/// Runs `future` outside any scope: a signer that calls its service is not part of the purchase.
+#[cfg(feature = "pay")]
 pub(crate) async fn outside<F: Future>(future: F) -> F::Output {
-    run_with(Extensions::new(), future).await
+    if ambient_items().is_none() {
+        return future.await;
+    }
+    enter(Extensions::new(), future).await
 }
 
-/// What holds in one run of a scope, as it lies in the task-local extensions.
-#[derive(Clone)]
-struct Ambient {
-    token: Token,
-    items: Arc<Extensions>,
+/// Returns what the scope around says of `T`.
+pub(crate) fn ambient<T: Clone + Send + Sync + 'static>() -> Option<T> {
+    ambient_items()?.get::<T>().cloned()
 }
 
-impl Ambient {
-    /// Returns what holds here: what lies in the extensions, if this task put it there.
-    fn current() -> Option<Self> {
-        let token = CURRENT.try_with(|token| *token).ok()?;
-        // the function is async, and waits for nothing
-        let lying = pin!(get_local_item::<Self>()).poll(&mut Context::from_waker(Waker::noop()));
-        match lying {
-            Poll::Ready(lying) => lying.filter(|ambient| ambient.token == token),
-            Poll::Pending => None,
-        }
+fn ambient_items() -> Option<Extensions> {
+    let token = TOKEN.try_with(Arc::clone).ok()?;
+    let ambient = local_item::<Ambient>()?;
+    Arc::ptr_eq(&ambient.token, &token).then_some(ambient.items)
+}
+
+/// The crate's getter is asynchronous and never waits.
+fn local_item<T: Clone + Send + Sync + 'static>() -> Option<T> {
+    let mut item = pin!(task_local_extensions::get_local_item::<T>());
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    match item.as_mut().poll(&mut context) {
+        Poll::Ready(item) => item,
+        Poll::Pending => None,
     }
 }
 
-/// One run of one scope.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-struct Token(u64);
-
-impl Token {
-    fn new() -> Self {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        Self(NEXT.fetch_add(1, Ordering::Relaxed))
-    }
-}
-
-/// Runs `future` with `items` and no others.
-async fn run_with<F: Future>(items: Extensions, future: F) -> F::Output {
-    let token = Token::new();
+async fn enter<F: Future>(items: Extensions, future: F) -> F::Output {
+    let token = Arc::new(());
     let ambient = Ambient {
-        token,
-        items: Arc::new(items),
+        token: Arc::clone(&token),
+        items,
     };
-    let extensions = task_local_extensions::Extensions::new().with(ambient);
-    // a panic that passed through `with_extensions` would leave the items on the thread
-    let caught = with_extensions(extensions, catch_panic(future));
-    match CURRENT.scope(token, caught).await {
-        (_, Ok(output)) => output,
-        (_, Err(panic)) => resume_unwind(panic),
-    }
+    let local = task_local_extensions::Extensions::new().with(ambient);
+    // a panic that passes through the crate's poll would leave our items on the thread
+    let inside = task_local_extensions::with_extensions(local, caught(future));
+    let (_, output) = TOKEN.scope(token, inside).await;
+    output.unwrap_or_else(|panic| resume_unwind(panic))
 }
 
-/// Runs `future`, and catches a panic in it. It is not polled again after one.
-async fn catch_panic<F: Future>(future: F) -> thread::Result<F::Output> {
+/// Runs a future and catches its panic.
+async fn caught<F: Future>(future: F) -> Result<F::Output, Box<dyn Any + Send>> {
     let mut future = pin!(future);
-    poll_fn(
-        |cx| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
-            Ok(poll) => poll.map(Ok),
+    poll_fn(|context| {
+        let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context)));
+        match polled {
+            Ok(Poll::Ready(output)) => Poll::Ready(Ok(output)),
+            Ok(Poll::Pending) => Poll::Pending,
             Err(panic) => Poll::Ready(Err(panic)),
-        },
-    )
+        }
+    })
     .await
 }
 
 #[cfg(test)]
 mod tests {
-    use std::future::pending;
-
-    use tokio::task::yield_now;
-
     use super::*;
 
     #[derive(Clone, Copy, Debug, PartialEq)]
-    struct Label(&'static str);
+    struct Name(u8);
 
     #[derive(Clone, Copy, Debug, PartialEq)]
     struct Other(u8);
 
-    fn label(text: &'static str) -> Scope {
-        Scope::new().with(Label(text))
-    }
-
     #[tokio::test]
-    async fn an_item_holds_in_direct_calls_and_across_awaits() {
-        let seen = label("a").run(async {
-            yield_now().await;
-            ambient::<Label>()
+    async fn it_follows_the_future_and_not_a_spawned_one() {
+        let seen = Scope::new().with(Name(1)).run(async {
+            let (a, b) = tokio::join!(async { ambient::<Name>() }, async {
+                tokio::task::yield_now().await;
+                ambient::<Name>()
+            });
+            (
+                a,
+                b,
+                tokio::spawn(async { ambient::<Name>() }).await.unwrap(),
+            )
         });
-        assert_eq!(seen.await, Some(Label("a")));
-        assert_eq!(ambient::<Label>(), None);
+        assert_eq!(seen.await, (Some(Name(1)), Some(Name(1)), None));
+        assert_eq!(ambient::<Name>(), None);
     }
 
     #[tokio::test]
-    async fn an_item_holds_in_joined_futures() {
-        async fn look() -> Option<Label> {
-            yield_now().await;
-            ambient()
-        }
-        let seen = label("a").run(async { tokio::join!(look(), look()) }).await;
-        assert_eq!(seen, (Some(Label("a")), Some(Label("a"))));
+    async fn the_inner_scope_wins_and_the_rest_holds_on() {
+        let inner = Scope::new()
+            .with(Name(2))
+            .run(async { (ambient(), ambient()) });
+        let seen = Scope::new().with(Name(1)).with(Other(1)).run(inner).await;
+        assert_eq!(seen, (Some(Name(2)), Some(Other(1))));
     }
 
+    #[cfg(feature = "pay")]
     #[tokio::test]
-    async fn joined_scopes_do_not_mix() {
-        async fn look_twice() -> [Option<Label>; 2] {
-            let before = ambient();
-            yield_now().await;
-            [before, ambient()]
-        }
-        let (a, b, none) = tokio::join!(
-            label("a").run(look_twice()),
-            label("b").run(look_twice()),
-            look_twice()
-        );
-        assert_eq!(a, [Some(Label("a")); 2]);
-        assert_eq!(b, [Some(Label("b")); 2]);
-        assert_eq!(none, [None; 2]);
-    }
-
-    #[tokio::test]
-    async fn a_spawned_task_is_in_no_scope_unless_it_is_handed_over() {
-        let scope = label("a");
-        let (lost, handed) = scope
-            .run(async {
-                let lost = tokio::spawn(async { ambient::<Label>() });
-                let handed = tokio::spawn(Scope::current().run(async { ambient::<Label>() }));
-                (lost.await.unwrap(), handed.await.unwrap())
-            })
+    async fn a_signer_is_outside() {
+        let seen = Scope::new()
+            .with(Name(1))
+            .run(outside(async { ambient::<Name>() }))
             .await;
-        assert_eq!(lost, None);
-        assert_eq!(handed, Some(Label("a")));
-    }
-
-    #[tokio::test]
-    async fn an_inner_scope_inherits_and_its_own_items_win() {
-        let outer = label("outer").with(Other(1));
-        let inner = || label("inner").run(async { (ambient::<Label>(), ambient::<Other>()) });
-        let (within, after) = outer
-            .run(async { (inner().await, ambient::<Label>()) })
-            .await;
-        assert_eq!(within, (Some(Label("inner")), Some(Other(1))));
-        assert_eq!(after, Some(Label("outer")));
-    }
-
-    #[tokio::test]
-    async fn outside_hides_the_scope_for_as_long_as_it_runs() {
-        let (out, within, back) = label("a")
-            .run(async {
-                let out = outside(async { ambient::<Label>() }).await;
-                let within = outside(label("b").run(async { ambient::<Label>() })).await;
-                (out, within, ambient::<Label>())
-            })
-            .await;
-        assert_eq!(out, None);
-        assert_eq!(within, Some(Label("b")));
-        assert_eq!(back, Some(Label("a")));
+        assert_eq!(seen, None);
     }
 
     #[tokio::test(flavor = "current_thread")]
     async fn a_panic_leaves_nothing_on_the_thread() {
-        let victim = tokio::spawn(label("victim").run(async {
-            yield_now().await;
-            panic!("on purpose");
+        let task = tokio::spawn(Scope::new().with(Name(1)).run(async {
+            tokio::task::yield_now().await;
+            if ambient::<Name>().is_some() {
+                panic!("inside");
+            }
         }));
-        let failure = victim.await.unwrap_err();
+        assert!(task.await.is_err());
         assert_eq!(
-            failure.into_panic().downcast_ref::<&str>(),
-            Some(&"on purpose")
+            tokio::spawn(async { ambient::<Name>() }).await.unwrap(),
+            None
         );
-        let unrelated = tokio::spawn(async { raw().is_none() && ambient::<Label>().is_none() });
-        assert!(unrelated.await.unwrap());
+        assert!(local_item::<Ambient>().is_none());
     }
 
-    #[tokio::test]
-    async fn a_panic_inside_is_caught_by_an_outer_scope_too() {
-        let nested = label("outer").run(async {
-            let inner = catch_panic(label("inner").run(async { panic!("on purpose") }));
-            assert!(inner.await.is_err());
-            ambient::<Label>()
-        });
-        assert_eq!(nested.await, Some(Label("outer")));
+    #[tokio::test(flavor = "current_thread")]
+    async fn what_other_code_leaves_on_the_thread_is_not_believed() {
+        let stolen = Scope::new()
+            .with(Name(1))
+            .run(async { local_item::<Ambient>() })
+            .await;
+        task_local_extensions::set_local_item(stolen.unwrap()).await;
+        assert_eq!(ambient::<Name>(), None);
+        let other = Scope::new()
+            .with(Other(1))
+            .run(async { ambient::<Name>() })
+            .await;
+        assert_eq!(other, None);
     }
 
     #[tokio::test(flavor = "current_thread")]
     async fn a_cancelled_scope_leaves_nothing() {
-        tokio::select! {
-            biased;
-            () = label("a").run(pending()) => unreachable!("it never ends"),
-            () = yield_now() => {}
-        }
-        assert!(raw().is_none());
-        assert_eq!(ambient::<Label>(), None);
-    }
-
-    #[tokio::test]
-    async fn what_other_code_left_on_the_thread_is_not_read() {
-        let leaked = label("victim").run(async { raw().unwrap() }).await;
-        let with_leak = || task_local_extensions::Extensions::new().with(leaked.clone());
-        let read = || async { ambient::<Label>() };
-        let (_, no_scope) = with_extensions(with_leak(), read()).await;
-        assert_eq!(no_scope, None);
-        let other_scope = label("a").run(with_extensions(with_leak(), read()));
-        assert_eq!(other_scope.await.1, None);
-    }
-
-    #[tokio::test]
-    async fn a_scope_can_run_on_many_threads() {
-        fn is_send<T: Send>(value: T) -> T {
-            value
-        }
-        assert_eq!(
-            is_send(label("a").run(async { ambient() })).await,
-            Some(Label("a"))
-        );
-    }
-
-    /// What lies in the extensions, whoever put it there.
-    fn raw() -> Option<Ambient> {
-        match pin!(get_local_item::<Ambient>()).poll(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(raw) => raw,
-            Poll::Pending => None,
-        }
+        let task = tokio::spawn(Scope::new().with(Name(1)).run(std::future::pending::<()>()));
+        tokio::task::yield_now().await;
+        task.abort();
+        assert!(task.await.is_err());
+        assert_eq!(ambient::<Name>(), None);
     }
 }

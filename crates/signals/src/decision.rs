@@ -24,6 +24,21 @@ pub struct Decision {
     pub needs_person: bool,
 }
 
+impl Decision {
+    /// Returns a decision that nothing but its reason speaks for: no time to come back, no code,
+    /// and no person needed.
+    pub const fn new(action: Action, reason: Reason, signal: Signal) -> Self {
+        Self {
+            action,
+            reason,
+            signal,
+            come_back: None,
+            provider_code: None,
+            needs_person: false,
+        }
+    }
+}
+
 /// The five things that can be done about a refusal.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

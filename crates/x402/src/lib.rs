@@ -1,1 +1,51 @@
-//! The buyer's side of x402.
+//! The buyer's side of x402: offers, signatures, receipts, money, and the machine of one purchase.
+//!
+//! Pure but for the signer: no clock, no client, no runtime. [`Offer`] is read from a header, a
+//! [`Policy`] chooses among its entries, [`Terms`] are what a [`Wallet`] signs, and a [`Purchase`]
+//! keeps what was signed to one authorization, written before it is sent.
+//!
+//! Supported: x402 version 2 over HTTP, scheme `exact` on EVM chains by EIP-3009.
+
+mod asset;
+mod encoding;
+mod entry;
+pub mod evm;
+mod fate;
+pub mod headers;
+mod identifier;
+mod key;
+mod money;
+mod network;
+mod offer;
+mod payload;
+mod policy;
+mod purchase;
+mod reasons;
+mod receipt;
+mod showing;
+mod signed;
+mod statement;
+mod terms;
+mod wallet;
+
+pub use alloy_primitives;
+
+pub use asset::{Asset, KnownAsset};
+pub use encoding::EncodingError;
+pub use entry::{Entry, EntryError, PaymentFlow};
+pub use fate::Money;
+pub use identifier::PaymentId;
+pub use key::{Derivation, PurchaseKey};
+pub use money::{Amount, MoneyError, Usd, usd};
+pub use network::{Network, NetworkError};
+pub use offer::{Offer, OfferError};
+pub use payload::PayloadError;
+pub use policy::{Policy, Refusal};
+pub use purchase::{Purchase, PurchaseError};
+pub use reasons::class_of;
+pub use receipt::Receipt;
+pub use showing::Showing;
+pub use signed::SignedPayment;
+pub(crate) use statement::Statement;
+pub use terms::{Terms, TermsError, valid_before};
+pub use wallet::{SignError, Wallet};

@@ -1,0 +1,84 @@
+//! What is about to be signed, and for which request.
+
+use std::fmt;
+
+use paywait_x402::alloy_primitives::{B256, keccak256};
+use paywait_x402::{PurchaseKey, Terms, Usd};
+
+/// A request as the caller made it, in one hash: method, URL and body.
+///
+/// A purchase key belongs to one fingerprint: the same key on another request is a mistake, and is
+/// refused.
+#[derive(Clone, Copy, Eq, PartialEq)]
+pub struct Fingerprint(B256);
+
+impl Fingerprint {
+    /// Returns the fingerprint of a request. Each field is hashed behind its length, so that no
+    /// two requests share one by where a field ends.
+    pub fn of(method: &str, url: &str, body: &[u8]) -> Self {
+        let mut bytes =
+            Vec::with_capacity(method.len().saturating_add(url.len()).saturating_add(64));
+        for field in [
+            method.as_bytes(),
+            url.as_bytes(),
+            keccak256(body).as_slice(),
+        ] {
+            bytes.extend_from_slice(&u64::try_from(field.len()).unwrap_or(u64::MAX).to_be_bytes());
+            bytes.extend_from_slice(field);
+        }
+        Self(keccak256(bytes))
+    }
+
+    /// Returns the fingerprint with these bytes, as a store kept them.
+    pub const fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(B256::new(bytes))
+    }
+
+    /// Returns the bytes, for a store to keep.
+    pub const fn as_bytes(&self) -> &[u8; 32] {
+        &self.0.0
+    }
+}
+
+impl fmt::Debug for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Fingerprint({})", self.0)
+    }
+}
+
+/// What is about to be signed, for which request, and what it counts against limits.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Intent {
+    /// The purchase.
+    pub key: PurchaseKey,
+    /// Whether the caller gave the key, and so may come back with it. A random key is asked for
+    /// once, and its record can go when it counts no more.
+    pub named: bool,
+    /// The request that it is for.
+    pub fingerprint: Fingerprint,
+    /// The price, in dollars, rounded up.
+    pub price: Usd,
+    /// Until when the signature can be cashed, in seconds since the Unix epoch.
+    pub valid_before: u64,
+}
+
+impl Intent {
+    /// Returns the intent to sign `terms`, at `price` dollars, for the request of `fingerprint`.
+    pub fn new(key: PurchaseKey, fingerprint: Fingerprint, terms: &Terms, price: Usd) -> Self {
+        Self {
+            key,
+            named: false,
+            fingerprint,
+            price,
+            valid_before: terms.valid_before(),
+        }
+    }
+
+    /// Says whether the caller gave the key.
+    #[must_use]
+    pub const fn named(mut self, named: bool) -> Self {
+        self.named = named;
+        self
+    }
+}

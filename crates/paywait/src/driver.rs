@@ -1,0 +1,296 @@
+//! The one driver: it does what the machine of the call asks, and tells it how that went.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::Extensions;
+use paywait_call::{Action, Answered, Call, End, Failure, FailureKind, Outgoing};
+use paywait_signals::{Reply, Timestamp};
+use reqwest::{Body, Request, Response};
+use reqwest_middleware::{Next, Result};
+
+use crate::part::Part;
+use crate::peek::peek;
+use crate::running::{Gathered, Running};
+#[cfg(any(feature = "pay", feature = "pace"))]
+use crate::stake::Stake;
+use crate::{Clock, Error, failure, request};
+
+#[cfg(feature = "pace")]
+mod pacing;
+#[cfg(feature = "pay")]
+mod paying;
+
+/// One call on its way: the machine, what it is about, and what is at stake.
+///
+/// # Cancel safety
+///
+/// Dropped at any point, it gives back its permit and its lease, lets go of a hold only if the
+/// signer was never asked, and leaves the caller's extensions as they were.
+pub(crate) struct Driver<'a> {
+    call: Call,
+    running: Arc<Running>,
+    request: request::Template,
+    #[cfg(any(feature = "pay", feature = "pace"))]
+    stake: Stake,
+    /// The last answer, kept whole until the next send.
+    answer: Option<Response>,
+    /// Why the last send got no answer.
+    cause: Option<reqwest_middleware::Error>,
+    /// Whether this call loops, so that what it hands back is final to a loop outside.
+    loops: bool,
+    #[cfg(feature = "pay")]
+    till: Option<paying::Till>,
+    extensions: Entered<'a>,
+}
+
+impl<'a> Driver<'a> {
+    /// Starts a call that the layer of `part` drives.
+    pub(crate) fn start(
+        part: &Part,
+        clock: &Arc<dyn Clock>,
+        request: Request,
+        extensions: &'a mut Extensions,
+    ) -> Self {
+        let now = clock.now();
+        let mut call = Call::new(request::facts(&request), fastrand::u64(..), now);
+        for after in request::deadlines(extensions) {
+            call.set_deadline(now.saturating_add(after));
+        }
+        let running = Running::new(
+            Arc::clone(clock),
+            &request,
+            #[cfg(feature = "pay")]
+            crate::name::Named::of(&request, extensions),
+        );
+        running.begin(part);
+        Self {
+            call,
+            request: request::Template::new(request),
+            #[cfg(any(feature = "pay", feature = "pace"))]
+            stake: Stake::default(),
+            answer: None,
+            cause: None,
+            loops: false,
+            #[cfg(feature = "pay")]
+            till: None,
+            extensions: Entered::new(extensions, &running),
+            running,
+        }
+    }
+
+    /// Runs the call to its end.
+    pub(crate) async fn run(mut self, next: Next<'_>) -> Result<Response> {
+        self.pick_up();
+        #[cfg(feature = "pay")]
+        self.take_named().await;
+        loop {
+            match self.call.next(self.now()) {
+                #[cfg(feature = "pace")]
+                Action::Admit => self.admit().await,
+                #[cfg(feature = "pay")]
+                Action::Intend(terms) => self.intend(&terms).await,
+                #[cfg(feature = "pay")]
+                Action::Sign(terms) => self.sign(&terms).await,
+                #[cfg(feature = "pay")]
+                Action::Persist(payment) => self.persist(payment).await,
+                Action::Send(outgoing) => self.send(outgoing, next.clone()).await,
+                Action::Sleep(until) => self.running.clock.sleep_until(until).await,
+                // what is left is the end: without its feature no other action is handed out
+                _ => {
+                    #[cfg(feature = "pay")]
+                    self.leave_unresolved();
+                    return self.finish();
+                }
+            }
+        }
+    }
+
+    fn now(&self) -> Timestamp {
+        self.running.clock.now()
+    }
+
+    /// Sends once, through the layers below, and tells the machine what came of it.
+    async fn send(&mut self, outgoing: Outgoing, next: Next<'_>) {
+        self.answer = None;
+        self.cause = None;
+        let Some(mut request) = self.request.copy() else {
+            self.call
+                .handle_failure(Failure::unsent(FailureKind::Final), self.now());
+            return;
+        };
+        let cut_at = outgoing.cut_at;
+        outgoing.write(request.headers_mut());
+        let send = self
+            .running
+            .around(next.run(request, self.extensions.get()));
+        let sent = match cut_at {
+            None => Some(send.await),
+            Some(at) => tokio::select! {
+                biased;
+                sent = send => Some(sent),
+                () = self.running.clock.sleep_until(at) => None,
+            },
+        };
+        let gathered = self.pick_up();
+        let turned_back = gathered.turned_back && matches!(sent, Some(Err(_)));
+        if turned_back {
+            self.turned_back(gathered.body);
+        }
+        #[cfg(feature = "pay")]
+        if let Some(taken) = gathered.taken {
+            self.took(taken);
+        }
+        match sent {
+            _ if turned_back => {}
+            Some(Ok(response)) => self.answered(response).await,
+            Some(Err(error)) => self.failed(failure::of(&error), Some(error)).await,
+            None => self.failed(Failure::lost(FailureKind::Timeout), None).await,
+        }
+    }
+
+    /// An answer came. What it says of the money is booked before its body is read.
+    async fn answered(&mut self, response: Response) {
+        let same_origin = response.url().origin() == self.request.get().url().origin();
+        let now = self.now();
+        let head = Reply::new(response.status(), response.headers(), &[]);
+        self.call
+            .handle_head(&Answered::new(head).same_origin(same_origin), now);
+        #[cfg(feature = "pay")]
+        self.book_money(now).await;
+
+        let (start, response) = self.look_into(response).await;
+        let now = self.now();
+        let reply = Reply::new(response.status(), response.headers(), &start);
+        self.call
+            .handle_reply(&Answered::new(reply).same_origin(same_origin), now);
+        #[cfg(feature = "pace")]
+        self.observe(now).await;
+        self.answer = Some(response);
+    }
+
+    /// Reads the start of a refusal's body, bounded in bytes and time; other bodies are not touched.
+    async fn look_into(&self, response: Response) -> (Bytes, Response) {
+        let status = response.status();
+        if status.is_success() || status.is_informational() {
+            return (Bytes::new(), response);
+        }
+        // a bound on what the network does, in its time, whatever clock the call goes by
+        peek(response, MOST_PEEKED, tokio::time::sleep(LONGEST_PEEK)).await
+    }
+
+    /// No answer came.
+    #[cfg_attr(
+        not(any(feature = "pay", feature = "pace")),
+        expect(
+            clippy::unused_async,
+            reason = "there is no pacer and no ledger to tell"
+        )
+    )]
+    async fn failed(&mut self, failure: Failure, cause: Option<reqwest_middleware::Error>) {
+        #[cfg(feature = "pace")]
+        if failure.may_have_left && failure.kind != FailureKind::Final {
+            self.spend_permit().await;
+        } else {
+            self.give_back_permit();
+        }
+        self.call.handle_failure(failure, self.now());
+        self.cause = cause;
+        #[cfg(feature = "pay")]
+        self.book_money(self.now()).await;
+    }
+
+    /// A layer joined that must act before the send: nothing has left.
+    fn turned_back(&mut self, body: Option<Body>) {
+        #[cfg(feature = "pace")]
+        self.give_back_permit();
+        self.request.take_back(body);
+        self.call.handle_turned_back();
+    }
+
+    /// Takes what joining layers have lent since the last time, and passes it to the machine.
+    fn pick_up(&mut self) -> Gathered {
+        #[cfg_attr(
+            not(feature = "pace"),
+            expect(unused_mut, reason = "only permits are taken out")
+        )]
+        let mut gathered = self.running.gather();
+        #[cfg(feature = "retry")]
+        if let Some(patience) = &gathered.parts.retry {
+            self.loops = true;
+            self.call.lend_patience(patience);
+        }
+        #[cfg(feature = "pace")]
+        if let Some(pacer) = &gathered.parts.pacer {
+            self.lend_pacer(pacer);
+        }
+        #[cfg(feature = "pace")]
+        if let (Some(pacing), Some(permit)) = (&mut self.stake.pacing, gathered.permit.take()) {
+            pacing.permit = Some(permit);
+        }
+        #[cfg(feature = "pay")]
+        if let Some(purse) = &gathered.parts.purse {
+            self.lend_purse(purse);
+        }
+        gathered
+    }
+
+    /// Hands back the last answer with the report beside it, or the typed end where there is none.
+    fn finish(self) -> Result<Response> {
+        let report = Arc::new(self.call.into_report());
+        if let Some(mut response) = self.answer {
+            response.extensions_mut().insert(report);
+            return Ok(response);
+        }
+        match self.cause {
+            // a layer that does not loop hands back what it met, as if it were not there
+            Some(cause) if report.end == End::Unanswered && !self.loops => Err(cause),
+            cause => Err(Error::new(report, cause).into()),
+        }
+    }
+}
+
+/// The caller's extensions while a call runs in them. At the end, dropped or not, what stood there
+/// before comes back, and what joining layers left in the call is given back.
+struct Entered<'a> {
+    extensions: &'a mut Extensions,
+    before: Option<Arc<Running>>,
+    running: Arc<Running>,
+}
+
+impl<'a> Entered<'a> {
+    fn new(extensions: &'a mut Extensions, running: &Arc<Running>) -> Self {
+        let before = extensions.insert(Arc::clone(running));
+        let running = Arc::clone(running);
+        Self {
+            extensions,
+            before,
+            running,
+        }
+    }
+
+    const fn get(&mut self) -> &mut Extensions {
+        self.extensions
+    }
+}
+
+impl Drop for Entered<'_> {
+    fn drop(&mut self) {
+        self.running.close();
+        match self.before.take() {
+            Some(before) => {
+                self.extensions.insert(before);
+            }
+            None => {
+                self.extensions.remove::<Arc<Running>>();
+            }
+        }
+    }
+}
+
+/// As much of a refusal's body as is read.
+const MOST_PEEKED: usize = 64 * 1024;
+
+/// As long as a refusal's body is read.
+const LONGEST_PEEK: Duration = Duration::from_secs(2);

@@ -1,0 +1,32 @@
+//! What the three layers have in common: the outermost drives, the others join.
+
+use std::sync::Arc;
+
+use http::Extensions;
+use reqwest::{Request, Response};
+use reqwest_middleware::{Next, Result};
+
+use crate::Clock;
+use crate::driver::Driver;
+use crate::part::Part;
+use crate::running::{Found, LayerId, Running};
+
+/// Handles a request that meets `layer`, which has `part` to lend.
+pub(crate) async fn handle(
+    layer: LayerId,
+    part: Part,
+    clock: &Arc<dyn Clock>,
+    request: Request,
+    extensions: &mut Extensions,
+    next: Next<'_>,
+) -> Result<Response> {
+    match Running::find(extensions, &request) {
+        Found::Inside(running) => running.join(layer, &part, request, extensions, next).await,
+        Found::Beside => next.run(request, extensions).await,
+        Found::Outside => {
+            Driver::start(&part, clock, request, extensions)
+                .run(next)
+                .await
+        }
+    }
+}

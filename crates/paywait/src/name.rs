@@ -1,0 +1,119 @@
+//! How the caller names purchases.
+
+use http::Extensions;
+use paywait_ledger::Fingerprint;
+use paywait_x402::PurchaseKey;
+use reqwest::Request;
+
+use crate::scope;
+
+/// A caller's name for one purchase, put on a request.
+///
+/// The same name on the same request shows the same payment again instead of buying again, in
+/// this call, the next one, or another task. On another request it is refused.
+///
+/// ```
+/// # async fn example(client: reqwest_middleware::ClientWithMiddleware) -> reqwest_middleware::Result<()> {
+/// use paywait::PurchaseName;
+///
+/// let reply = client
+///     .get("https://seller.example/report")
+///     .with_extension(PurchaseName::new("order-17"))
+///     .send()
+///     .await?;
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct PurchaseName(String);
+
+impl PurchaseName {
+    /// Returns a name for one purchase.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self(name.into())
+    }
+}
+
+/// A name for all purchases made in a [`Scope`](crate::Scope).
+///
+/// It is a namespace: each distinct request (method, URL, body) in it is one purchase, made once.
+/// A repeat that is wanted takes another [`ordinal`](Self::ordinal).
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Namespace {
+    name: String,
+    ordinal: u64,
+}
+
+impl Namespace {
+    /// Returns a namespace for purchases.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            ordinal: 0,
+        }
+    }
+
+    /// Tells wanted repeats of one request apart.
+    #[must_use]
+    pub const fn ordinal(mut self, ordinal: u64) -> Self {
+        self.ordinal = ordinal;
+        self
+    }
+}
+
+/// A purchase that may stand in the ledger already: its key, and the request that it belongs to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Named {
+    pub(crate) key: PurchaseKey,
+    pub(crate) fingerprint: Fingerprint,
+}
+
+/// Left in the extensions of a call that ended with money at stake, so that a loop outside that
+/// comes back with them shows the same bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Unresolved(pub(crate) Named);
+
+impl Named {
+    /// Returns what names the purchase of a request: its own extension, else what an earlier turn
+    /// of a loop outside left, else the scope.
+    ///
+    /// A body without bytes to digest names nothing, unless the caller gives the name itself.
+    pub(crate) fn of(request: &Request, extensions: &Extensions) -> Option<Self> {
+        if let Some(PurchaseName(name)) = extensions.get::<PurchaseName>() {
+            let key = PurchaseKey::named(name);
+            return Some(Self {
+                key,
+                fingerprint: fingerprint(request).unwrap_or_else(|| bare(request)),
+            });
+        }
+        let left = extensions
+            .get::<Unresolved>()
+            .map(|Unresolved(named)| *named);
+        if let Some(left) = left
+            && fingerprint(request) == Some(left.fingerprint)
+        {
+            return Some(left);
+        }
+        let namespace = scope::ambient::<Namespace>()?;
+        let fingerprint = fingerprint(request)?;
+        let key =
+            PurchaseKey::in_namespace(&namespace.name, fingerprint.as_bytes(), namespace.ordinal);
+        Some(Self { key, fingerprint })
+    }
+}
+
+/// Returns the fingerprint of a request, if its body has bytes.
+pub(crate) fn fingerprint(request: &Request) -> Option<Fingerprint> {
+    let body = match request.body() {
+        Some(body) => body.as_bytes()?,
+        None => &[],
+    };
+    Some(Fingerprint::of(
+        request.method().as_str(),
+        request.url().as_str(),
+        body,
+    ))
+}
+
+fn bare(request: &Request) -> Fingerprint {
+    Fingerprint::of(request.method().as_str(), request.url().as_str(), &[])
+}

@@ -1,0 +1,127 @@
+//! The layer that pays x402 offers.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::Extensions;
+use paywait_ledger::{Ledger, Limits, MemoryLedger};
+use paywait_x402::{Derivation, Network, Policy, Wallet};
+use reqwest::{Request, Response};
+use reqwest_middleware::{Middleware, Next, Result};
+
+use crate::part::{Part, Purse};
+use crate::running::LayerId;
+use crate::{Clock, SystemClock, layer};
+
+/// The layer that pays x402 offers, once a call.
+///
+/// # Money
+///
+/// A call signs one authorization at most. Its intent and price stand in the ledger before it is
+/// signed, and its bytes before the first of them leaves; the same bytes are shown again where a
+/// seller fails after it may have been paid. What a call may have spent is in its report.
+///
+/// # Order
+///
+/// Any; see [`Retry`](crate::Retry).
+///
+/// # Does not
+///
+/// Retry: alone it pays once and hands back what comes. Pay on a network that moves real money
+/// unless [`networks`](Self::networks) names it, pay an unknown token, or pay over plain http
+/// except on a loopback address.
+///
+/// # Defaults
+///
+/// Test networks only; an authorization stays valid 600 seconds at most; a signer has 60 seconds;
+/// the ledger is in memory, and a restart forgets what was spent today.
+#[derive(Clone, Debug)]
+#[must_use = "a layer does nothing until it is attached with `ClientBuilder::with`"]
+pub struct Pay {
+    purse: Arc<Purse>,
+    clock: Arc<dyn Clock>,
+}
+
+impl Pay {
+    /// Returns a layer that pays from `wallet` within `limits`, on a ledger of its own in memory.
+    pub fn new(wallet: Wallet, limits: Limits) -> Self {
+        Self::with_ledger(wallet, limits, Arc::new(MemoryLedger::new()))
+    }
+
+    /// Returns a layer that pays from `wallet` within `limits` and whatever limits stand on
+    /// `ledger` already: the tighter of several holds.
+    pub fn with_ledger(wallet: Wallet, limits: Limits, ledger: Arc<dyn Ledger>) -> Self {
+        ledger.register(limits);
+        let purse = Purse {
+            wallet,
+            policy: Arc::new(Policy::new(limits.most_per_call())),
+            ledger,
+            derivation: Derivation::default(),
+            signing_time: Duration::from_secs(60),
+        };
+        Self {
+            purse: Arc::new(purse),
+            clock: Arc::new(SystemClock),
+        }
+    }
+
+    /// Names the networks to pay on, in place of all known test networks.
+    pub fn networks(self, networks: impl IntoIterator<Item = Network>) -> Self {
+        self.policy(|policy| policy.networks(networks))
+    }
+
+    /// Bounds how long an authorization may stay valid, whatever a seller asks for.
+    pub fn window(self, longest: Duration) -> Self {
+        self.policy(|policy| policy.window(longest))
+    }
+
+    /// Says whether sellers that settle before they serve may be paid. Default: yes.
+    pub fn upfront(self, allowed: bool) -> Self {
+        self.policy(|policy| policy.upfront(allowed))
+    }
+
+    /// Bounds how long a signer may take. The price stays held if it does not answer in time.
+    pub fn signing_time(mut self, longest: Duration) -> Self {
+        Arc::make_mut(&mut self.purse).signing_time = longest;
+        self
+    }
+
+    /// Sets how nonces and identifiers follow from purchase names.
+    pub fn derivation(mut self, derivation: Derivation) -> Self {
+        Arc::make_mut(&mut self.purse).derivation = derivation;
+        self
+    }
+
+    /// Swaps the clock.
+    pub fn with_clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    fn policy(mut self, change: impl FnOnce(Policy) -> Policy) -> Self {
+        let purse = Arc::make_mut(&mut self.purse);
+        purse.policy = Arc::new(change(Policy::clone(&purse.policy)));
+        self
+    }
+}
+
+#[async_trait::async_trait]
+impl Middleware for Pay {
+    async fn handle(
+        &self,
+        request: Request,
+        extensions: &mut Extensions,
+        next: Next<'_>,
+    ) -> Result<Response> {
+        let part = Part::Pay(Arc::clone(&self.purse));
+        layer::handle(
+            LayerId::of(self),
+            part,
+            &self.clock,
+            request,
+            extensions,
+            next,
+        )
+        .await
+    }
+}

@@ -1,0 +1,348 @@
+//! A call that is under way, as the layers inside it find it.
+
+use std::fmt;
+use std::future::Future;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use http::{Extensions, Method};
+use reqwest::{Body, Request, Response, Url};
+use reqwest_middleware::{Next, Result};
+#[cfg(feature = "pay")]
+use {
+    crate::name::Named,
+    crate::part::Purse,
+    paywait_ledger::{LedgerError, Taken},
+};
+#[cfg(feature = "pace")]
+use {
+    paywait_pacer::{Cost, PaceKey, Permit, QuotaStore},
+    std::sync::OnceLock,
+};
+
+use crate::Clock;
+use crate::part::{Part, Parts};
+
+tokio::task_local! {
+    /// The call whose send is under way in this task. It finds the call again where a layer
+    /// between ours hands on other extensions.
+    static SENDING: Arc<Running>;
+}
+
+/// A call that is under way: who lent what, and what became of the send that is out.
+pub(crate) struct Running {
+    pub(crate) clock: Arc<dyn Clock>,
+    method: Method,
+    url: Url,
+    #[cfg(feature = "pay")]
+    pub(crate) named: Option<Named>,
+    #[cfg(feature = "pace")]
+    pace_key: OnceLock<PaceKey>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    closed: bool,
+    parts: Parts,
+    /// A layer turned the send that is out back: nothing of it may leave.
+    turned_back: bool,
+    /// The body of the send that was turned back.
+    body: Option<Body>,
+    /// How often the send that is out has passed each layer.
+    passes: Vec<(LayerId, u32)>,
+    /// The most of them: more than one shows that a foreign layer sends by itself.
+    most_passes: u32,
+    #[cfg(feature = "pace")]
+    permit: Option<Permit>,
+    #[cfg(feature = "pay")]
+    taken: Option<std::result::Result<Taken, LedgerError>>,
+}
+
+/// Which layer: two of a kind are told apart, and one that a send passes twice shows that a
+/// foreign layer sends by itself.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct LayerId(usize);
+
+impl LayerId {
+    /// Returns the identity of an attached layer: where it stands in memory.
+    pub(crate) fn of<T>(layer: &T) -> Self {
+        Self(std::ptr::from_ref(layer).addr())
+    }
+}
+
+/// Where a request that meets one of our layers belongs.
+pub(crate) enum Found {
+    /// To the call that is under way.
+    Inside(Arc<Running>),
+    /// To some other middleware, which sends it while a call of ours is under way. Inside a running
+    /// call nothing of ours starts another.
+    Beside,
+    /// To nobody yet: it starts a call.
+    Outside,
+}
+
+/// What joining layers left for the driver to pick up.
+#[derive(Default)]
+pub(crate) struct Gathered {
+    pub(crate) parts: Parts,
+    pub(crate) turned_back: bool,
+    pub(crate) body: Option<Body>,
+    #[cfg(feature = "pace")]
+    pub(crate) permit: Option<Permit>,
+    #[cfg(feature = "pay")]
+    pub(crate) taken: Option<std::result::Result<Taken, LedgerError>>,
+}
+
+impl Running {
+    pub(crate) fn new(
+        clock: Arc<dyn Clock>,
+        request: &Request,
+        #[cfg(feature = "pay")] named: Option<Named>,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            clock,
+            method: request.method().clone(),
+            url: request.url().clone(),
+            #[cfg(feature = "pay")]
+            named,
+            #[cfg(feature = "pace")]
+            pace_key: OnceLock::new(),
+            state: Mutex::default(),
+        })
+    }
+
+    /// Finds the running call that a request belongs to.
+    pub(crate) fn find(extensions: &Extensions, request: &Request) -> Found {
+        let carried = extensions
+            .get::<Arc<Self>>()
+            .filter(|running| running.is_open());
+        if let Some(running) = carried {
+            return Found::Inside(Arc::clone(running));
+        }
+        let around = SENDING
+            .try_with(Arc::clone)
+            .ok()
+            .filter(|running| running.is_open());
+        match around {
+            None => Found::Outside,
+            Some(running) if running.is_of(request) => Found::Inside(running),
+            Some(_) => Found::Beside,
+        }
+    }
+
+    /// Runs one send of this call, so that layers inside find it.
+    pub(crate) async fn around<F: Future>(self: &Arc<Self>, send: F) -> F::Output {
+        self.state().begin_send();
+        SENDING.scope(Arc::clone(self), send).await
+    }
+
+    /// Lends a part to the call, and hands the send on or turns it back.
+    pub(crate) async fn join(
+        &self,
+        layer: LayerId,
+        part: &Part,
+        request: Request,
+        extensions: &mut Extensions,
+        next: Next<'_>,
+    ) -> Result<Response> {
+        if self.enter(layer, part).await {
+            next.run(request, extensions).await
+        } else {
+            let mut request = request;
+            self.state().body = request.body_mut().take();
+            Err(reqwest_middleware::Error::middleware(TurnedBack))
+        }
+    }
+
+    /// Lends the driver's own part, which needs no send to join.
+    pub(crate) fn begin(&self, part: &Part) {
+        self.state().parts.lend(part);
+    }
+
+    /// Takes what joining layers left since the last time.
+    pub(crate) fn gather(&self) -> Gathered {
+        let mut state = self.state();
+        Gathered {
+            parts: state.parts.clone(),
+            turned_back: std::mem::take(&mut state.turned_back),
+            body: state.body.take(),
+            #[cfg(feature = "pace")]
+            permit: state.permit.take(),
+            #[cfg(feature = "pay")]
+            taken: state.taken.take(),
+        }
+    }
+
+    /// Ends the call: a request that still carries it starts anew, and what a joining layer took for
+    /// a driver that is gone is given back.
+    pub(crate) fn close(&self) {
+        self.state().closed = true;
+        #[cfg(any(feature = "pay", feature = "pace"))]
+        let left = self.gather();
+        #[cfg(feature = "pace")]
+        if let (Some(pacer), Some(permit)) = (&left.parts.pacer, left.permit) {
+            pacer.release(permit);
+        }
+        #[cfg(feature = "pay")]
+        if let (Some(purse), Some(named)) = (&left.parts.purse, &self.named)
+            && let Some(Ok(Taken::Standing { epoch, .. })) = left.taken
+        {
+            purse.ledger.release(named.key, epoch, true);
+        }
+    }
+
+    /// Returns what the pacer keeps this call's origin under.
+    #[cfg(feature = "pace")]
+    pub(crate) fn pace_key(&self) -> &PaceKey {
+        self.pace_key.get_or_init(|| {
+            let port = self.url.port_or_known_default().unwrap_or_default();
+            PaceKey::origin(
+                self.url.scheme(),
+                self.url.host_str().unwrap_or_default(),
+                port,
+            )
+        })
+    }
+
+    /// A layer that meets a send: true if the send may go on.
+    #[cfg_attr(
+        not(any(feature = "pay", feature = "pace")),
+        expect(
+            clippy::unused_async,
+            unused_variables,
+            reason = "there is no pacer and no ledger to ask"
+        )
+    )]
+    async fn enter(&self, layer: LayerId, part: &Part) -> bool {
+        let Some(passed) = self.state().pass(layer, part) else {
+            return false;
+        };
+        #[cfg(feature = "pace")]
+        if let Some(pacer) = passed.unasked {
+            pacer
+                .book(self.pace_key(), Cost::default(), self.clock.now())
+                .await;
+        }
+        match part {
+            #[cfg(feature = "pay")]
+            Part::Pay(purse) if passed.first => self.enter_pay(purse).await,
+            #[cfg(feature = "pace")]
+            Part::Pace(pacer) if passed.first => self.enter_pace(pacer.as_ref()).await,
+            _ => true,
+        }
+    }
+
+    /// A purchase of the caller's key may stand in the ledger: then it is shown before all else.
+    #[cfg(feature = "pay")]
+    async fn enter_pay(&self, purse: &Purse) -> bool {
+        let Some(named) = &self.named else {
+            return true;
+        };
+        let now = self.clock.now();
+        let taken = purse.ledger.take(named.key, named.fingerprint, now).await;
+        let nothing = matches!(taken, Ok(Taken::Nothing));
+        let mut state = self.state();
+        state.taken = Some(taken);
+        state.turned_back = !nothing;
+        nothing
+    }
+
+    /// The pacer joins in the middle of a send: it may go now, or it is turned back to wait.
+    #[cfg(feature = "pace")]
+    async fn enter_pace(&self, pacer: &dyn QuotaStore) -> bool {
+        let now = self.clock.now();
+        let slot = pacer.admit(self.pace_key(), Cost::default(), now).await;
+        let permit = match slot.at() <= now {
+            true => pacer.confirm(slot, now).await.ok(),
+            false => {
+                pacer.cancel(slot);
+                None
+            }
+        };
+        let mut state = self.state();
+        state.turned_back = permit.is_none();
+        state.permit = permit;
+        !state.turned_back
+    }
+
+    fn is_of(&self, request: &Request) -> bool {
+        self.method == *request.method() && self.url == *request.url()
+    }
+
+    fn is_open(&self) -> bool {
+        !self.state().closed
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // no code of ours can panic while it holds the lock
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn begin_send(&mut self) {
+        self.turned_back = false;
+        self.passes.clear();
+        self.most_passes = 0;
+    }
+
+    /// Counts a layer that meets the send, and takes its part; nothing if the send was turned back.
+    #[cfg_attr(
+        not(feature = "pace"),
+        expect(unused_variables, reason = "no pacer to tell")
+    )]
+    fn pass(&mut self, layer: LayerId, part: &Part) -> Option<Passed> {
+        if self.turned_back {
+            return None;
+        }
+        let unasked = self.passes_unasked(layer);
+        let first = self.parts.lend(part);
+        Some(Passed {
+            #[cfg(any(feature = "pay", feature = "pace"))]
+            first,
+            #[cfg(feature = "pace")]
+            unasked: self.parts.pacer.clone().filter(|_| unasked),
+        })
+    }
+
+    /// Counts a pass of the send that is out, and says whether it shows a further send that no one
+    /// asked the pacer for. Several layers see the same one; it is told once.
+    fn passes_unasked(&mut self, layer: LayerId) -> bool {
+        let place = self.passes.iter().position(|(passed, _)| *passed == layer);
+        let count = match place.and_then(|place| self.passes.get_mut(place)) {
+            Some((_, count)) => {
+                *count = count.saturating_add(1);
+                *count
+            }
+            None => {
+                self.passes.push((layer, 1));
+                1
+            }
+        };
+        let more = count > self.most_passes;
+        self.most_passes = self.most_passes.max(count);
+        more && count > 1
+    }
+}
+
+/// What a layer that met the send finds.
+struct Passed {
+    /// It is the first of its kind.
+    #[cfg(any(feature = "pay", feature = "pace"))]
+    first: bool,
+    /// The pacer to tell of a send that nobody asked for.
+    #[cfg(feature = "pace")]
+    unasked: Option<Arc<dyn QuotaStore>>,
+}
+
+/// A layer must act before this send can go: the driver starts it over.
+#[derive(Debug)]
+struct TurnedBack;
+
+impl fmt::Display for TurnedBack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("turned back by a layer that joins the call, before anything was sent")
+    }
+}
+
+impl std::error::Error for TurnedBack {}

@@ -1,0 +1,100 @@
+//! What a call holds that must be given back, however it ends: a slot, a permit, a lease.
+
+#[cfg(feature = "pay")]
+use paywait_ledger::{Epoch, Ledger};
+#[cfg(feature = "pace")]
+use paywait_pacer::{Cost, PaceKey, Permit, QuotaStore, Slot};
+#[cfg(feature = "pace")]
+use paywait_signals::Timestamp;
+#[cfg(feature = "pay")]
+use paywait_x402::PurchaseKey;
+#[cfg(any(feature = "pay", feature = "pace"))]
+use std::sync::Arc;
+
+/// What a call holds. Dropping it gives all of it back, without blocking.
+#[derive(Debug, Default)]
+pub(crate) struct Stake {
+    #[cfg(feature = "pace")]
+    pub(crate) pacing: Option<Pacing>,
+    #[cfg(feature = "pay")]
+    pub(crate) lease: Option<Lease>,
+}
+
+/// A slot that was booked, or the permit for one send.
+#[cfg(feature = "pace")]
+#[derive(Debug)]
+pub(crate) struct Pacing {
+    pub(crate) pacer: Arc<dyn QuotaStore>,
+    pub(crate) slot: Option<Slot>,
+    pub(crate) permit: Option<Permit>,
+}
+
+#[cfg(feature = "pace")]
+impl Pacing {
+    pub(crate) const fn new(pacer: Arc<dyn QuotaStore>) -> Self {
+        Self {
+            pacer,
+            slot: None,
+            permit: None,
+        }
+    }
+
+    /// Books a slot, or turns the one that was booked into a permit; returns when the send may go.
+    pub(crate) async fn admit(&mut self, key: &PaceKey, now: Timestamp) -> Timestamp {
+        let slot = match self.slot.take() {
+            Some(slot) => slot,
+            None => self.pacer.admit(key, Cost::default(), now).await,
+        };
+        if slot.at() > now {
+            let at = slot.at();
+            self.slot = Some(slot);
+            return at;
+        }
+        match self.pacer.confirm(slot, now).await {
+            Ok(permit) => {
+                self.permit = Some(permit);
+                now
+            }
+            Err(slot) => {
+                let at = slot.at();
+                self.slot = Some(slot);
+                at
+            }
+        }
+    }
+
+    /// Gives back what was not used for a send.
+    pub(crate) fn give_back(&mut self) {
+        if let Some(slot) = self.slot.take() {
+            self.pacer.cancel(slot);
+        }
+        if let Some(permit) = self.permit.take() {
+            self.pacer.release(permit);
+        }
+    }
+}
+
+#[cfg(feature = "pace")]
+impl Drop for Pacing {
+    fn drop(&mut self) {
+        self.give_back();
+    }
+}
+
+/// A purchase that the ledger gave to this call.
+#[cfg(feature = "pay")]
+#[derive(Debug)]
+pub(crate) struct Lease {
+    pub(crate) ledger: Arc<dyn Ledger>,
+    pub(crate) key: PurchaseKey,
+    pub(crate) epoch: Epoch,
+    /// From then on something may be signed, and the hold stays.
+    pub(crate) signer_asked: bool,
+}
+
+#[cfg(feature = "pay")]
+impl Drop for Lease {
+    fn drop(&mut self) {
+        self.ledger.release(self.key, self.epoch, self.signer_asked);
+    }
+}
