@@ -1,15 +1,28 @@
-//! What one quota is kept under.
+//! What quotas are kept under.
 
 use std::fmt;
 
-/// What one quota is kept under: an origin.
+/// What quotas are kept under: an origin (RFC 6454), that is scheme, host and port.
+///
+/// ```
+/// use paywait_pacer::PaceKey;
+///
+/// let key = PaceKey::origin("https", "api.example", 443);
+/// assert_eq!(key.as_str(), "https://api.example:443");
+/// ```
 #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct PaceKey(String);
 
 impl PaceKey {
-    /// Returns the key of an origin (RFC 6454).
+    /// Returns the key of an origin. Scheme and host are taken as a URL parser gives them: lower
+    /// case, the host in its ASCII form.
     pub fn origin(scheme: &str, host: &str, port: u16) -> Self {
         Self(format!("{scheme}://{host}:{port}"))
+    }
+
+    /// Returns the key as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
     }
 }
 

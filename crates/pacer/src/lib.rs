@@ -1,21 +1,55 @@
 //! When the next send may go.
 //!
-//! [`Pacer`] is the rule: pure, with `now` as an argument. It keeps one quota window for each
-//! origin, as the server's `RateLimit` fields tell it, and books a slot for each send: first come,
-//! first served, and never earlier than the window allows. [`QuotaStore`] is where a pacer is kept:
-//! [`MemoryStore`] in this process.
+//! A server that reports its quota says how many requests are left and until when. A [`Pacer`]
+//! keeps one such window an origin and answers one question before each send: at which time may it
+//! go? It **books** a [`Slot`] at that time, first come first served; at that time the slot becomes
+//! the [`Permit`] for one send; the reply settles the permit and tells what is left.
 //!
-//! What is not known is not limited: an origin that tells nothing is not slowed down.
+//! The pacer is pure: the time is an argument and nothing sleeps. Layers reach it through a
+//! [`QuotaStore`], in memory ([`MemoryStore`]) or shared by a fleet.
+//!
+//! ```
+//! use std::time::Duration;
+//! use paywait_pacer::{Cost, PaceKey, Pacer, Seen};
+//! use paywait_signals::Timestamp;
+//!
+//! let mut pacer = Pacer::default();
+//! let key = PaceKey::origin("https", "api.example", 443);
+//! let now = Timestamp::from_secs(100);
+//!
+//! let slot = pacer.admit(&key, Cost::default(), now);
+//! assert_eq!(slot.at(), now); // nothing is known yet
+//! let permit = pacer.confirm(slot, now).expect("its time has come");
+//!
+//! // the reply says: one left, for the next 60 seconds
+//! let mut seen = Seen::default();
+//! seen.remaining = Some(1);
+//! seen.reset_in = Some(Duration::from_secs(60));
+//! pacer.observe(&key, Some(permit), &seen, now);
+//!
+//! let first = pacer.admit(&key, Cost::default(), now);
+//! let second = pacer.admit(&key, Cost::default(), now);
+//! assert_eq!(first.at(), now);
+//! assert_eq!(second.at(), Timestamp::from_secs(160));
+//! ```
 
+mod cost;
 mod key;
+mod lane;
 mod memory;
-mod origin;
 mod pacer;
+mod permit;
 mod seen;
+mod slot;
 mod store;
+mod tally;
+mod window;
 
+pub use cost::Cost;
 pub use key::PaceKey;
 pub use memory::MemoryStore;
-pub use pacer::{Cost, Pacer, Permit, Slot};
+pub use pacer::Pacer;
+pub use permit::Permit;
 pub use seen::Seen;
-pub use store::{Answer, QuotaStore};
+pub use slot::Slot;
+pub use store::{QuotaStore, StoreFuture};

@@ -1,12 +1,12 @@
-//! A pacer in the memory of one process.
+//! Quotas of one process.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use paywait_signals::Timestamp;
 
-use crate::{Answer, Cost, PaceKey, Pacer, Permit, QuotaStore, Seen, Slot};
+use crate::{Cost, PaceKey, Pacer, Permit, QuotaStore, Seen, Slot, StoreFuture};
 
-/// A pacer in the memory of one process. Clients that share it share what they know.
+/// Quotas of one process: a [`Pacer`] behind a lock that is never held across an await.
 #[derive(Debug, Default)]
 pub struct MemoryStore {
     pacer: Mutex<Pacer>,
@@ -18,24 +18,32 @@ impl MemoryStore {
         Self::default()
     }
 
-    /// Returns how many sends were let go, less those that did not take place.
+    /// Returns a store around `pacer`.
+    pub const fn with_pacer(pacer: Pacer) -> Self {
+        Self {
+            pacer: Mutex::new(pacer),
+        }
+    }
+
+    /// Returns how many sends are known: the permits handed out and not given back, and what went
+    /// without asking.
     pub fn admissions(&self) -> u64 {
         self.pacer().admissions()
     }
 
     fn pacer(&self) -> MutexGuard<'_, Pacer> {
-        // no step of a pacer panics half way
+        // a pacer is whole between any two of its steps: what a panic left is as good as before
         self.pacer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl QuotaStore for MemoryStore {
-    fn admit<'a>(&'a self, key: &'a PaceKey, cost: Cost, now: Timestamp) -> Answer<'a, Slot> {
-        done(self.pacer().admit(key, cost, now))
+    fn admit<'a>(&'a self, key: &'a PaceKey, cost: Cost, now: Timestamp) -> StoreFuture<'a, Slot> {
+        Box::pin(async move { self.pacer().admit(key, cost, now) })
     }
 
-    fn confirm(&self, slot: Slot, now: Timestamp) -> Answer<'_, Result<Permit, Slot>> {
-        done(self.pacer().confirm(slot, now))
+    fn confirm(&self, slot: Slot, now: Timestamp) -> StoreFuture<'_, Result<Permit, Slot>> {
+        Box::pin(async move { self.pacer().confirm(slot, now) })
     }
 
     fn observe<'a>(
@@ -44,14 +52,12 @@ impl QuotaStore for MemoryStore {
         permit: Option<Permit>,
         seen: Seen,
         now: Timestamp,
-    ) -> Answer<'a, ()> {
-        self.pacer().observe(key, permit, &seen, now);
-        done(())
+    ) -> StoreFuture<'a, ()> {
+        Box::pin(async move { self.pacer().observe(key, permit, &seen, now) })
     }
 
-    fn book<'a>(&'a self, key: &'a PaceKey, cost: Cost, now: Timestamp) -> Answer<'a, ()> {
-        self.pacer().book(key, cost, now);
-        done(())
+    fn book<'a>(&'a self, key: &'a PaceKey, cost: Cost, now: Timestamp) -> StoreFuture<'a, ()> {
+        Box::pin(async move { self.pacer().book(key, cost, now) })
     }
 
     fn cancel(&self, slot: Slot) {
@@ -61,8 +67,8 @@ impl QuotaStore for MemoryStore {
     fn release(&self, permit: Permit) {
         self.pacer().release(permit);
     }
-}
 
-fn done<'a, T: Send + 'a>(value: T) -> Answer<'a, T> {
-    Box::pin(std::future::ready(value))
+    fn spend(&self, permit: Permit) {
+        self.pacer().spend(permit);
+    }
 }

@@ -1,52 +1,58 @@
-//! Where a pacer is kept.
+//! Where quotas are kept: the contract of a store.
 
 use std::fmt;
+use std::future::Future;
 use std::pin::Pin;
 
 use paywait_signals::Timestamp;
 
 use crate::{Cost, PaceKey, Permit, Seen, Slot};
 
-/// What a store answers, once it can.
-pub type Answer<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+/// What a store answers with: it may have to ask somebody else.
+pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Where a pacer is kept: in this process, or where a fleet shares it.
+/// Where quotas are kept, for one process or for a fleet.
 ///
 /// # Contract
 ///
-/// The rules are those of [`Pacer`](crate::Pacer), each method one atomic step. A send that is let
-/// go too early costs a refusal; one that is let go too late costs time. A store that does not know
-/// lets it go.
-///
-/// # Cancel safety
-///
-/// A future that is dropped before it is ready has either taken its step or not. [`cancel`] and
-/// [`release`] are called on drop: they must not block.
-///
-/// [`cancel`]: Self::cancel
-/// [`release`]: Self::release
+/// * Every [`Slot`] that [`admit`](Self::admit) books ends in [`confirm`](Self::confirm) or
+///   [`cancel`](Self::cancel), also the moved one that `confirm` gives back. Every [`Permit`] ends
+///   in [`observe`](Self::observe), [`spend`](Self::spend) or [`release`](Self::release). A
+///   handle that is dropped instead keeps its place; a store for a fleet lets it lapse.
+/// * A store holds back, it never fails: one that cannot reach its backend answers from what it
+///   knows by itself, and if that is nothing with a slot at `now`. Pacing is a courtesy to the
+///   server; a wrong answer costs a refusal, never money.
+/// * It never answers sooner than a reply has told it.
+/// * `now` comes from the caller's clock and may step back; no store panics on it.
+/// * A future of `admit` that is dropped before it is ready has booked nothing, or what it booked
+///   lapses. A future of `confirm` or `observe` owns its handle: it is run to its end.
+/// * `cancel`, `release` and `spend` are called on drop. They neither block on I/O nor need a
+///   runtime: a store that must tell somebody else queues it.
 pub trait QuotaStore: fmt::Debug + Send + Sync {
-    /// Books a slot for one send.
-    fn admit<'a>(&'a self, key: &'a PaceKey, cost: Cost, now: Timestamp) -> Answer<'a, Slot>;
+    /// Books a slot for a send of `cost`.
+    fn admit<'a>(&'a self, key: &'a PaceKey, cost: Cost, now: Timestamp) -> StoreFuture<'a, Slot>;
 
-    /// Turns a slot whose time has come into a permit, or moves it.
-    fn confirm(&self, slot: Slot, now: Timestamp) -> Answer<'_, Result<Permit, Slot>>;
+    /// Turns a slot into the permit for one send, or gives it back with the time it moved to.
+    fn confirm(&self, slot: Slot, now: Timestamp) -> StoreFuture<'_, Result<Permit, Slot>>;
 
-    /// Takes what a reply says, and the permit of its request.
+    /// Takes in what a reply said, and ends the permit that its send went out under.
     fn observe<'a>(
         &'a self,
         key: &'a PaceKey,
         permit: Option<Permit>,
         seen: Seen,
         now: Timestamp,
-    ) -> Answer<'a, ()>;
+    ) -> StoreFuture<'a, ()>;
 
-    /// Counts a send that went without a permit.
-    fn book<'a>(&'a self, key: &'a PaceKey, cost: Cost, now: Timestamp) -> Answer<'a, ()>;
+    /// Counts a send that happened without asking.
+    fn book<'a>(&'a self, key: &'a PaceKey, cost: Cost, now: Timestamp) -> StoreFuture<'a, ()>;
 
-    /// Gives back a slot that is not wanted.
+    /// Gives back a slot that is not wanted any more.
     fn cancel(&self, slot: Slot);
 
-    /// Gives back a permit with which nothing was sent.
+    /// Gives back a permit under which nothing was sent.
     fn release(&self, permit: Permit);
+
+    /// Ends a permit under which something was sent and no reply came.
+    fn spend(&self, permit: Permit);
 }

@@ -122,6 +122,8 @@ impl<'a> Driver<'a> {
         };
         let cut_at = outgoing.cut_at;
         outgoing.write(request.headers_mut());
+        #[cfg(feature = "pace")]
+        self.is_out(true);
         let send = self
             .running
             .around(next.run(request, self.extensions.get()));
@@ -133,6 +135,8 @@ impl<'a> Driver<'a> {
                 () = self.running.clock.sleep_until(at) => None,
             },
         };
+        #[cfg(feature = "pace")]
+        self.is_out(false);
         let gathered = self.pick_up();
         let turned_back = gathered.turned_back && matches!(sent, Some(Err(_)));
         if turned_back {

@@ -181,7 +181,8 @@ impl Running {
         let left = self.gather();
         #[cfg(feature = "pace")]
         if let (Some(pacer), Some(permit)) = (&left.parts.pacer, left.permit) {
-            pacer.release(permit);
+            // whoever got it here let the send go on
+            pacer.spend(permit);
         }
         #[cfg(feature = "pay")]
         if let (Some(purse), Some(named)) = (&left.parts.purse, &self.named)

@@ -27,6 +27,8 @@ pub(crate) struct Pacing {
     pub(crate) pacer: Arc<dyn QuotaStore>,
     pub(crate) slot: Option<Slot>,
     pub(crate) permit: Option<Permit>,
+    /// The send of the permit is out: the server may count it whatever becomes of the call.
+    pub(crate) is_out: bool,
 }
 
 #[cfg(feature = "pace")]
@@ -36,6 +38,7 @@ impl Pacing {
             pacer,
             slot: None,
             permit: None,
+            is_out: false,
         }
     }
 
@@ -77,6 +80,9 @@ impl Pacing {
 #[cfg(feature = "pace")]
 impl Drop for Pacing {
     fn drop(&mut self) {
+        if let Some(permit) = self.permit.take_if(|_| self.is_out) {
+            self.pacer.spend(permit);
+        }
         self.give_back();
     }
 }
@@ -96,5 +102,35 @@ pub(crate) struct Lease {
 impl Drop for Lease {
     fn drop(&mut self) {
         self.ledger.release(self.key, self.epoch, self.signer_asked);
+    }
+}
+
+#[cfg(all(test, feature = "pace"))]
+mod tests {
+    use std::time::Duration;
+
+    use paywait_pacer::{MemoryStore, Seen};
+
+    use super::*;
+
+    /// Returns whether a second send may go at once after a call that was dropped.
+    async fn goes_after_a_drop(is_out: bool) -> bool {
+        let store: Arc<dyn QuotaStore> = Arc::new(MemoryStore::default());
+        let key = PaceKey::origin("https", "seller.example", 443);
+        let now = Timestamp::from_secs(0);
+        let mut seen = Seen::default();
+        (seen.remaining, seen.reset_in) = (Some(1), Some(Duration::from_secs(60)));
+        store.observe(&key, None, seen, now).await;
+        let mut pacing = Pacing::new(Arc::clone(&store));
+        assert_eq!(pacing.admit(&key, now).await, now);
+        pacing.is_out = is_out;
+        drop(pacing);
+        store.admit(&key, Cost::default(), now).await.at() == now
+    }
+
+    #[tokio::test]
+    async fn a_permit_of_a_send_that_is_out_is_spent_and_any_other_given_back() {
+        assert!(!goes_after_a_drop(true).await);
+        assert!(goes_after_a_drop(false).await);
     }
 }

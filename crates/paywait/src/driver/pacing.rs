@@ -26,6 +26,14 @@ impl Driver<'_> {
         self.call.handle_admitted(at, now);
     }
 
+    /// The send is out from here on, or is over: a call that is dropped in between has spent its
+    /// permit.
+    pub(super) const fn is_out(&mut self, is_out: bool) {
+        if let Some(pacing) = &mut self.stake.pacing {
+            pacing.is_out = is_out;
+        }
+    }
+
     /// The send took place: its permit is spent, and the pacer learns what the answer told.
     pub(super) async fn observe(&mut self, now: Timestamp) {
         if let Some(pacing) = &mut self.stake.pacing {
