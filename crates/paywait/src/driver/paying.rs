@@ -5,7 +5,7 @@ use std::sync::Arc;
 use paywait_call::{End, Intended, Means, NotPaid};
 use paywait_ledger::{Epoch, Intent, LedgerError, Taken};
 use paywait_signals::Timestamp;
-use paywait_x402::{KnownAsset, Purchase, PurchaseKey, SignedPayment, Terms, Usd, headers};
+use paywait_x402::{KnownAsset, PurchaseKey, SignedPayment, Terms, Usd, headers};
 
 use super::Driver;
 use crate::name::{self, Named, Unresolved};
@@ -115,6 +115,7 @@ impl Driver<'_> {
 
     /// Asks the signer, out of the caller's scope and bounded in time.
     pub(super) async fn sign(&mut self, terms: &Terms) {
+        self.leave_word();
         let (Some(till), Some(lease)) = (&self.till, &mut self.stake.lease) else {
             return self.call.handle_signed(Err("there is no lease".to_owned()));
         };
@@ -161,19 +162,21 @@ impl Driver<'_> {
         }
     }
 
-    /// Leaves word for a loop outside that comes back with the same extensions: it shows the same
-    /// bytes.
-    pub(super) fn leave_unresolved(&mut self) {
-        let at_stake = matches!(
-            self.call.end(),
-            Some(End::OutcomeUnknown | End::PaidNotDelivered)
-        );
-        let key = self.call.purchase().filter(|_| at_stake).map(Purchase::key);
+    /// Leaves word for a loop outside, before anybody signs: this may be dropped at any time.
+    fn leave_word(&mut self) {
+        let key = self.till.as_ref().map(|till| till.key);
         let fingerprint = name::fingerprint(self.request.get());
         if let (Some(key), Some(fingerprint)) = (key, fingerprint) {
-            self.extensions
-                .get()
-                .insert(Unresolved(Named { key, fingerprint }));
+            Unresolved::leave(self.extensions.get(), Named { key, fingerprint });
+        }
+    }
+
+    /// What was served is resolved.
+    pub(super) fn take_back_word(&mut self) {
+        let served = self.call.end() == Some(&End::Served);
+        let fingerprint = name::fingerprint(self.request.get()).filter(|_| served);
+        if let Some(fingerprint) = fingerprint {
+            Unresolved::take_back(self.extensions.get(), fingerprint);
         }
     }
 

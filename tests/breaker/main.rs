@@ -1,0 +1,3 @@
+//! Attempts to make the layers pay twice, pay too much, pay somebody else, or say too much.
+
+mod again;
