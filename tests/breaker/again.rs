@@ -1,4 +1,4 @@
-//! Loops outside that come back, and layers inside that send by themselves: one nonce all the same.
+//! Loops outside that come back, after a refusal or after they dropped a call: one nonce all the same.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,8 +8,8 @@ use http::{Extensions, StatusCode};
 use paywait::usd;
 use paywait_seller::{Canned, Route, Seller, Step};
 use reqwest::{Request, Response};
-use reqwest_middleware::{ClientWithMiddleware, Middleware, Next, Result};
-use support::buyer::{Buyer, Ours, bare, status};
+use reqwest_middleware::{Middleware, Next, Result};
+use support::buyer::{Buyer, Ours, status};
 use support::shop::{Stand, slow_down, terms, upfront};
 use support::signer::CountingSigner;
 
@@ -216,97 +216,4 @@ async fn each_of_two_addresses_keeps_its_own_purchase() {
 
     assert_eq!((stand.nonces(), stand.settlements()), (2, 2));
     assert_eq!(stand.paid_sends(), 3);
-}
-
-/// A layer that sends everything twice at once and takes what comes first.
-struct Hedge;
-
-#[async_trait::async_trait]
-impl Middleware for Hedge {
-    async fn handle(
-        &self,
-        request: Request,
-        extensions: &mut Extensions,
-        next: Next<'_>,
-    ) -> Result<Response> {
-        let mut copied = extensions.clone();
-        let copy = request.try_clone().unwrap();
-        let (first, second) = tokio::join!(
-            next.clone().run(request, extensions),
-            next.run(copy, &mut copied)
-        );
-        first.or(second)
-    }
-}
-
-fn hedged(buyer: &Buyer, order: [Ours; 3], place: usize) -> ClientWithMiddleware {
-    let mut builder = bare();
-    for (here, ours) in order.into_iter().enumerate() {
-        if here == place {
-            builder = builder.with(Hedge);
-        }
-        builder = buyer.attach(builder, ours);
-    }
-    if place == 3 {
-        builder = builder.with(Hedge);
-    }
-    builder.with(buyer.tap.clone()).build()
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_layer_inside_that_sends_twice_at_once_shows_one_payment() {
-    for order in Ours::ORDERS {
-        for place in 1..=3 {
-            let stand = Stand::open([Route::new("/report", terms())]).await;
-            let buyer = Buyer::new(&stand.clock);
-            let client = hedged(&buyer, order, place);
-
-            drop(client.get(stand.url("/report")).send().await);
-
-            assert_eq!((stand.nonces(), stand.settlements()), (1, 1), "{order:?}");
-            assert_eq!(buyer.signer.asked(), 1, "{order:?}");
-        }
-    }
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_hedged_named_purchase_is_free_for_the_next_call() {
-    for place in 1..=3 {
-        let lost = Step::settled(Canned::new(StatusCode::UNAUTHORIZED));
-        let stand = Stand::open([Route::new("/report", upfront()).paid_script([lost])]).await;
-        let buyer = Buyer::new(&stand.clock);
-        let plain = buyer.client(&[Ours::Retry, Ours::Pay, Ours::Pace]);
-        let client = hedged(&buyer, [Ours::Retry, Ours::Pace, Ours::Pay], place);
-        let named = |client: &ClientWithMiddleware| {
-            let name = paywait::PurchaseName::new("order-17");
-            client.get(stand.url("/report")).with_extension(name).send()
-        };
-
-        drop(named(&plain).await);
-        drop(named(&client).await);
-        let ended = named(&plain).await;
-
-        assert_eq!(status(&ended), Some(200), "{ended:?}");
-        assert_eq!((stand.nonces(), buyer.signer.asked()), (1, 1));
-    }
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn however_many_buy_at_once_the_day_has_one_limit() {
-    let dear = paywait_seller::Terms::usdc(50_000, alloy_primitives::Address::repeat_byte(0x22));
-    let stand = Stand::open([Route::new("/report", dear)]).await;
-    let buyer = Buyer::new(&stand.clock);
-    let client = buyer.client(&[Ours::Retry, Ours::Pay]);
-
-    let calls: Vec<_> = (0..120)
-        .map(|_| tokio::spawn(client.get(stand.url("/report")).send()))
-        .collect();
-    let mut served = 0_usize;
-    for call in calls {
-        let ended = call.await.unwrap();
-        served = served.saturating_add(usize::from(status(&ended) == Some(200)));
-    }
-
-    assert_eq!((served, stand.settlements()), (100, 100));
-    assert_eq!(buyer.signer.asked(), 100);
 }

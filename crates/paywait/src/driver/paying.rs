@@ -5,7 +5,7 @@ use std::sync::Arc;
 use paywait_call::{End, Intended, Means, NotPaid};
 use paywait_ledger::{Epoch, Intent, LedgerError, Taken};
 use paywait_signals::Timestamp;
-use paywait_x402::{KnownAsset, PurchaseKey, SignedPayment, Terms, Usd, headers};
+use paywait_x402::{KnownAsset, PurchaseKey, SignedPayment, Terms, Usd};
 
 use super::Driver;
 use crate::name::{self, Named, Unresolved};
@@ -23,7 +23,7 @@ pub(crate) struct Till {
 
 impl Driver<'_> {
     pub(super) fn lend_purse(&mut self, purse: &Arc<Purse>) {
-        if self.till.is_some() || headers::carries_payment(self.request.get().headers()) {
+        if self.till.is_some() || self.running.brings_payment {
             return;
         }
         let named = self.running.named;
