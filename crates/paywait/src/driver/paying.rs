@@ -120,12 +120,20 @@ impl Driver<'_> {
             return self.call.handle_signed(Err("there is no lease".to_owned()));
         };
         lease.signer_asked = true;
+        let cut_at = self.call.deadline();
+        let too_late = async {
+            match cut_at {
+                Some(at) => self.running.clock.sleep_until(at).await,
+                None => std::future::pending().await,
+            }
+        };
         let signing = scope::outside(till.purse.wallet.sign(terms));
         let signed = tokio::select! {
             biased;
             signed = signing => signed.map_err(|error| error.to_string()),
             // in the signer's own time, whatever clock the call goes by
             () = tokio::time::sleep(till.purse.signing_time) => Err("no answer in time".to_owned()),
+            () = too_late => Err("no answer before the deadline".to_owned()),
         };
         self.call.handle_signed(signed);
     }
