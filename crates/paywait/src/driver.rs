@@ -27,7 +27,8 @@ mod paying;
 /// # Cancel safety
 ///
 /// Dropped at any point, it gives back its permit and its lease, lets go of a hold only if the
-/// signer was never asked, and leaves the caller's extensions as they were.
+/// signer was never asked, and leaves the caller's extensions as they were, but for word of what may
+/// have been signed.
 pub(crate) struct Driver<'a> {
     call: Call,
     running: Arc<Running>,
@@ -100,7 +101,7 @@ impl<'a> Driver<'a> {
                 // what is left is the end: without its feature no other action is handed out
                 _ => {
                     #[cfg(feature = "pay")]
-                    self.leave_unresolved();
+                    self.take_back_word();
                     return self.finish();
                 }
             }

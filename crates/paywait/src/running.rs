@@ -12,6 +12,7 @@ use {
     crate::name::Named,
     crate::part::Purse,
     paywait_ledger::{LedgerError, Taken},
+    paywait_x402::headers,
 };
 #[cfg(feature = "pace")]
 use {
@@ -33,6 +34,9 @@ pub(crate) struct Running {
     pub(crate) clock: Arc<dyn Clock>,
     method: Method,
     url: Url,
+    /// Whether the caller brings a payment of his own: then none of ours is added.
+    #[cfg(feature = "pay")]
+    pub(crate) brings_payment: bool,
     #[cfg(feature = "pay")]
     pub(crate) named: Option<Named>,
     #[cfg(feature = "pace")]
@@ -99,12 +103,16 @@ impl Running {
         request: &Request,
         #[cfg(feature = "pay")] named: Option<Named>,
     ) -> Arc<Self> {
+        #[cfg(feature = "pay")]
+        let brings_payment = headers::carries_payment(request.headers());
         Arc::new(Self {
             clock,
             method: request.method().clone(),
             url: request.url().clone(),
             #[cfg(feature = "pay")]
-            named,
+            brings_payment,
+            #[cfg(feature = "pay")]
+            named: named.filter(|_| !brings_payment),
             #[cfg(feature = "pace")]
             pace_key: OnceLock::new(),
             state: Mutex::default(),
@@ -145,6 +153,10 @@ impl Running {
         extensions: &mut Extensions,
         next: Next<'_>,
     ) -> Result<Response> {
+        #[cfg(feature = "pay")]
+        if self.is_diverted(&request) {
+            return Err(reqwest_middleware::Error::middleware(Diverted));
+        }
         if self.enter(layer, part).await {
             next.run(request, extensions).await
         } else {
@@ -270,6 +282,14 @@ impl Running {
         !state.turned_back
     }
 
+    /// Whether a layer between ours has sent a payment of ours on its way to another origin than the
+    /// one that was asked.
+    #[cfg(feature = "pay")]
+    fn is_diverted(&self, request: &Request) -> bool {
+        let ours = !self.brings_payment && headers::carries_payment(request.headers());
+        ours && request.url().origin() != self.url.origin()
+    }
+
     fn is_of(&self, request: &Request) -> bool {
         self.method == *request.method() && self.url == *request.url()
     }
@@ -351,3 +371,18 @@ impl fmt::Display for TurnedBack {
 }
 
 impl std::error::Error for TurnedBack {}
+
+/// A payment was on its way to somebody who was not asked: it does not leave.
+#[cfg(feature = "pay")]
+#[derive(Debug)]
+struct Diverted;
+
+#[cfg(feature = "pay")]
+impl fmt::Display for Diverted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a layer changed the origin of a request that carries a payment")
+    }
+}
+
+#[cfg(feature = "pay")]
+impl std::error::Error for Diverted {}

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use paywait_call::{End, Intended, Means, NotPaid};
 use paywait_ledger::{Epoch, Intent, LedgerError, Taken};
 use paywait_signals::Timestamp;
-use paywait_x402::{KnownAsset, Purchase, PurchaseKey, SignedPayment, Terms, Usd, headers};
+use paywait_x402::{KnownAsset, PurchaseKey, SignedPayment, Terms, Usd};
 
 use super::Driver;
 use crate::name::{self, Named, Unresolved};
@@ -23,7 +23,7 @@ pub(crate) struct Till {
 
 impl Driver<'_> {
     pub(super) fn lend_purse(&mut self, purse: &Arc<Purse>) {
-        if self.till.is_some() || headers::carries_payment(self.request.get().headers()) {
+        if self.till.is_some() || self.running.brings_payment {
             return;
         }
         let named = self.running.named;
@@ -115,16 +115,25 @@ impl Driver<'_> {
 
     /// Asks the signer, out of the caller's scope and bounded in time.
     pub(super) async fn sign(&mut self, terms: &Terms) {
+        self.leave_word();
         let (Some(till), Some(lease)) = (&self.till, &mut self.stake.lease) else {
             return self.call.handle_signed(Err("there is no lease".to_owned()));
         };
         lease.signer_asked = true;
+        let cut_at = self.call.deadline();
+        let too_late = async {
+            match cut_at {
+                Some(at) => self.running.clock.sleep_until(at).await,
+                None => std::future::pending().await,
+            }
+        };
         let signing = scope::outside(till.purse.wallet.sign(terms));
         let signed = tokio::select! {
             biased;
             signed = signing => signed.map_err(|error| error.to_string()),
             // in the signer's own time, whatever clock the call goes by
             () = tokio::time::sleep(till.purse.signing_time) => Err("no answer in time".to_owned()),
+            () = too_late => Err("no answer before the deadline".to_owned()),
         };
         self.call.handle_signed(signed);
     }
@@ -161,19 +170,21 @@ impl Driver<'_> {
         }
     }
 
-    /// Leaves word for a loop outside that comes back with the same extensions: it shows the same
-    /// bytes.
-    pub(super) fn leave_unresolved(&mut self) {
-        let at_stake = matches!(
-            self.call.end(),
-            Some(End::OutcomeUnknown | End::PaidNotDelivered)
-        );
-        let key = self.call.purchase().filter(|_| at_stake).map(Purchase::key);
+    /// Leaves word for a loop outside, before anybody signs: this may be dropped at any time.
+    fn leave_word(&mut self) {
+        let key = self.till.as_ref().map(|till| till.key);
         let fingerprint = name::fingerprint(self.request.get());
         if let (Some(key), Some(fingerprint)) = (key, fingerprint) {
-            self.extensions
-                .get()
-                .insert(Unresolved(Named { key, fingerprint }));
+            Unresolved::leave(self.extensions.get(), Named { key, fingerprint });
+        }
+    }
+
+    /// What was served is resolved.
+    pub(super) fn take_back_word(&mut self) {
+        let served = self.call.end() == Some(&End::Served);
+        let fingerprint = name::fingerprint(self.request.get()).filter(|_| served);
+        if let Some(fingerprint) = fingerprint {
+            Unresolved::take_back(self.extensions.get(), fingerprint);
         }
     }
 
