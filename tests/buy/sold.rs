@@ -42,7 +42,7 @@ async fn what_costs_nothing_is_handed_over_and_nothing_is_signed() {
 #[tokio::test]
 async fn the_wire_is_shown_decoded_and_no_signature_can_be_copied_from_it() {
     let stall = Stall::open(Route::new("/it", terms())).await;
-    let ran = buy(&[&format!("{}?token=hush", stall.url()), "--wire"]).await;
+    let ran = buy(&[&stall.url(), "--wire"]).await;
     assert_eq!(ran.status, 0, "{ran:?}");
     for shown in [
         "> GET /it\n< 402 Payment Required\n< payment-required: {\n",
@@ -60,7 +60,6 @@ async fn the_wire_is_shown_decoded_and_no_signature_can_be_copied_from_it() {
     // a nonce has 64 digits, a signature 130
     let runs = ran.stderr.split(|letter: char| !letter.is_ascii_hexdigit());
     assert_eq!(runs.map(str::len).max(), Some(64), "{}", ran.stderr);
-    assert!(!ran.stderr.contains("hush"), "{}", ran.stderr);
 }
 
 #[tokio::test]

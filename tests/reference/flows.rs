@@ -1,167 +1,113 @@
 //! Each flow and each behaviour of the handler: what is sent, signed and settled for one call.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "a helper of a test fails the test by panicking, and the table is for a reader"
-)]
+use std::fmt::{self, Write as _};
+use std::sync::Arc;
 
-use std::collections::BTreeSet;
-use std::fmt::Write as _;
-use std::time::Duration;
-
-use paywait::{End, Limits, Pace, Pay, PurchaseName, Retry, Wallet, report, usd};
-use reqwest_middleware::{ClientBuilder, ClientWithMiddleware};
+use paywait::{End, Usd, usd};
 use support::reference::{Ledger, ReferenceSeller};
 
-/// What the reference does with one call, as its ledger says it.
+use crate::book::Book;
+use crate::buyer::{Buyer, ended};
+
+/// What one call came to.
 #[derive(Debug)]
 struct Row {
+    flow: &'static str,
+    handler: &'static str,
     path: String,
-    sends: usize,
-    authorizations: usize,
-    settlements: usize,
-    runs: u64,
     status: u16,
     end: End,
+    held: Usd,
 }
 
-/// How one call ends.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Ends {
-    Served,
-    PaidNotDelivered,
-    Unknown,
-}
+impl Row {
+    /// Makes one call, with a buyer of its own.
+    async fn buy(
+        seller: Arc<ReferenceSeller>,
+        flow: &'static str,
+        handler: &'static str,
+        suffix: &'static str,
+    ) -> Self {
+        let buyer = Buyer::with_attempts(3);
+        let path = format!("/{flow}/{handler}{suffix}");
+        let reply = buyer.client.get(seller.url(&path)).send().await.unwrap();
+        let (status, end) = ended(&reply);
+        Self {
+            flow,
+            handler,
+            path,
+            status,
+            end,
+            held: buyer.held(),
+        }
+    }
 
-const FLOWS: [&str; 2] = ["authorization", "upfront"];
+    /// How the call ends and how often money moves: of `authorization` only what was served
+    /// settles; of `upfront` everything does, and the reference serves no payment that it has
+    /// settled already.
+    fn expected(&self) -> (u16, End, usize) {
+        match (self.flow, self.handler) {
+            (_, "200") | ("authorization", "429-then-200" | "500-then-200") => {
+                (200, End::Served, 1)
+            }
+            ("authorization", "429") => (429, End::OutcomeUnknown, 0),
+            ("authorization", _) => (500, End::OutcomeUnknown, 0),
+            _ => (402, End::PaidNotDelivered, 1),
+        }
+    }
 
-const HANDLERS: [&str; 5] = ["200", "429", "500", "429-then-200", "500-then-200"];
-
-/// How the call ends and how often money moves: of `authorization` only what was served settles; of
-/// `upfront` everything does, and the reference serves no payment that it has settled already.
-fn expected(flow: &str, handler: &str) -> (Ends, usize) {
-    match (flow, handler) {
-        (_, "200") | ("authorization", "429-then-200" | "500-then-200") => (Ends::Served, 1),
-        ("authorization", _) => (Ends::Unknown, 0),
-        _ => (Ends::PaidNotDelivered, 1),
+    fn check(&self, book: &Book) {
+        let (status, end, settlements) = self.expected();
+        let path = &self.path;
+        assert_eq!((self.status, &self.end), (status, &end), "{path}");
+        assert_eq!((book.nonces, book.settlements), (1, settlements), "{path}");
+        let identifiers = usize::from(path.ends_with("/identified"));
+        assert_eq!(book.identifiers, identifiers, "{path}");
+        // settled or not: what can be cashed stays counted
+        assert_eq!(self.held, usd("0.01").unwrap(), "{path}");
     }
 }
 
-fn client() -> ClientWithMiddleware {
-    let wallet = Wallet::evm(alloy_signer_local::PrivateKeySigner::random());
-    let limits = Limits::per_call(usd("0.05").unwrap()).per_day(usd("5").unwrap());
-    ClientBuilder::new(paywait::client_builder().no_proxy().build().unwrap())
-        .with(
-            Retry::default()
-                .attempts(3.try_into().unwrap())
-                .jitter(Duration::from_millis(50))
-                .backoff(Duration::from_millis(20), Duration::from_millis(50)),
-        )
-        .with(Pay::new(wallet, limits))
-        .with(Pace::default())
-        .build()
-}
-
-fn authorizations(ledger: &Ledger) -> usize {
-    let nonces: BTreeSet<_> = ledger
-        .requests
-        .iter()
-        .filter_map(|request| request.nonce.clone())
-        .collect();
-    nonces.len()
-}
-
-async fn buy(seller: &ReferenceSeller, path: &str) -> Row {
-    let reply = client().get(seller.url(path)).send().await.unwrap();
-    let ledger = seller.ledger().await;
-    Row {
-        path: path.to_owned(),
-        sends: ledger.requests.len(),
-        authorizations: authorizations(&ledger),
-        settlements: ledger.settlements.len(),
-        runs: ledger.runs(path),
-        status: reply.status().as_u16(),
-        end: report(&reply).end.clone(),
+impl fmt::Display for Row {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:6} {:>5} {}", self.status, self.held, self.end)
     }
-}
-
-fn check(row: &Row, (ends, settlements): (Ends, usize)) {
-    let ends_as = [
-        (End::Served, Ends::Served),
-        (End::PaidNotDelivered, Ends::PaidNotDelivered),
-        (End::OutcomeUnknown, Ends::Unknown),
-    ];
-    let end = ends_as.into_iter().find(|(end, _)| *end == row.end);
-    let (_, end) = end.unwrap_or_else(|| panic!("{row:?}"));
-    assert_eq!(
-        (end, row.settlements, row.authorizations),
-        (ends, settlements, 1),
-        "{row:?}"
-    );
 }
 
 #[tokio::test]
 async fn whatever_the_handler_does_one_call_signs_once_and_settles_at_most_once() {
     let seller = match ReferenceSeller::start().await {
-        Ok(seller) => seller,
+        Ok(seller) => Arc::new(seller),
         Err(left_out) => return left_out.report("each flow and each behaviour of the handler"),
     };
-    let mut table =
-        "path                                   sends auths settled runs status end\n".to_owned();
-    for flow in FLOWS {
-        for handler in HANDLERS {
-            for identified in ["", "/identified"] {
-                seller.reset().await;
-                let row = buy(&seller, &format!("/{flow}/{handler}{identified}")).await;
-                let Row {
-                    path,
-                    sends,
-                    authorizations,
-                    settlements,
-                    runs,
-                    status,
-                    end,
-                } = &row;
-                writeln!(
-                    table,
-                    "{path:38} {sends:5} {authorizations:5} {settlements:7} {runs:4} {status:6} {end}"
-                )
-                .unwrap();
-                check(&row, expected(flow, handler));
+    // all at once, since the seller asks some of them to wait a second
+    let mut calls = Vec::new();
+    for flow in ["authorization", "upfront"] {
+        for handler in ["200", "429", "500", "429-then-200", "500-then-200"] {
+            for suffix in ["", "/identified"] {
+                let seller = Arc::clone(&seller);
+                calls.push(tokio::spawn(Row::buy(seller, flow, handler, suffix)));
             }
         }
     }
-    println!("{table}");
+    let mut rows = Vec::new();
+    for call in calls {
+        rows.push(call.await.unwrap());
+    }
+    let ledger = seller.ledger().await;
+    println!("{}", table(&rows, &ledger));
+    for row in &rows {
+        row.check(&Book::of(&ledger, &row.path));
+    }
 }
 
-#[tokio::test]
-async fn a_named_purchase_that_comes_again_shows_the_same_authorization() {
-    let seller = match ReferenceSeller::start().await {
-        Ok(seller) => seller,
-        Err(left_out) => return left_out.report("a named purchase that comes again"),
-    };
-    for (path, settlements) in [("/authorization/200", 1), ("/upfront/200", 1)] {
-        seller.reset().await;
-        let client = client();
-        let call = || {
-            client
-                .get(seller.url(path))
-                .with_extension(PurchaseName::new("once"))
-        };
-        let first = call().send().await.unwrap();
-        assert_eq!(first.status(), 200);
-        let again = call().send().await.unwrap();
-        // paid before: nothing is signed, and the reference does not serve it twice
-        assert_eq!(
-            (again.status().as_u16(), &report(&again).end),
-            (402, &End::PaidNotDelivered)
-        );
-        let ledger = seller.ledger().await;
-        assert_eq!(
-            (authorizations(&ledger), ledger.settlements.len()),
-            (1, settlements),
-            "{path}"
-        );
-        assert_eq!(ledger.runs(path), 1);
+fn table(rows: &[Row], ledger: &Ledger) -> String {
+    let mut table =
+        "path                                   sends auths settled runs status  held end\n"
+            .to_owned();
+    for row in rows {
+        let book = Book::of(ledger, &row.path);
+        writeln!(table, "{:38} {book} {row}", row.path).unwrap();
     }
+    table
 }

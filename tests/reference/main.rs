@@ -1,5 +1,8 @@
 //! Against the reference seller from npm, so that the mock is not the only judge.
 
+mod again;
+mod book;
+mod buyer;
 mod flows;
 
 use support::reference::ReferenceSeller;
