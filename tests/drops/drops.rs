@@ -72,8 +72,8 @@ async fn dropped_during_the_unpaid_send_it_holds_nothing() {
         assert_eq!(used(&stand, &buyer), "0", "{order:?}");
         assert_eq!(
             (buyer.store.admissions(), buyer.signer.asked()),
-            (0, 0),
-            "{order:?}"
+            (1, 0),
+            "{order:?}: the seller has counted the send"
         );
 
         let ended = client.execute(get(&stand)).await;
@@ -83,12 +83,12 @@ async fn dropped_during_the_unpaid_send_it_holds_nothing() {
             "{order:?}: the next call is not in its way"
         );
         assert_eq!((stand.nonces(), stand.settlements()), (1, 1), "{order:?}");
-        assert_eq!(buyer.store.admissions(), 2, "{order:?}");
+        assert_eq!(buyer.store.admissions(), 3, "{order:?}");
     }
 }
 
 #[tokio::test]
-async fn dropped_during_the_paid_send_it_holds_the_price_and_gives_the_permit_back() {
+async fn dropped_during_the_paid_send_it_holds_the_price_and_has_spent_the_permit() {
     for order in Ours::ORDERS {
         let route = Route::new("/report", upfront()).paid_script([Step::normal().stall(EVER)]);
         let stand = Stand::open([route]).await;
@@ -100,8 +100,8 @@ async fn dropped_during_the_paid_send_it_holds_the_price_and_gives_the_permit_ba
         assert_eq!(buyer.signer.asked(), 1, "{order:?}");
         assert_eq!(
             buyer.store.admissions(),
-            1,
-            "{order:?}: that of the answered send"
+            2,
+            "{order:?}: the seller has counted both sends"
         );
     }
 }

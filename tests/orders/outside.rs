@@ -187,3 +187,55 @@ async fn a_token_that_is_refused_after_the_money_was_taken_is_refreshed_and_show
         assert_bought_once(&stand, &buyer, "401 after payment");
     }
 }
+
+/// A layer that asks elsewhere when it is refused.
+struct Elsewhere(String);
+
+#[async_trait::async_trait]
+impl Middleware for Elsewhere {
+    async fn handle(
+        &self,
+        request: Request,
+        extensions: &mut http::Extensions,
+        next: Next<'_>,
+    ) -> Result<Response> {
+        let mut again = request.try_clone().unwrap();
+        let response = next.clone().run(request, extensions).await?;
+        if response.status().is_success() {
+            return Ok(response);
+        }
+        *again.url_mut() = self.0.parse().unwrap();
+        next.run(again, extensions).await
+    }
+}
+
+#[tokio::test]
+async fn what_was_paid_for_one_address_is_not_shown_at_another() {
+    for order in Ours::ORDERS {
+        let refused =
+            Route::new("/report", upfront()).paid_script(always(Step::settled(slow_down())));
+        let stand = Stand::open([refused, Route::new("/other", upfront())]).await;
+        let buyer = Buyer::new(&stand.clock);
+        let client = buyer.client_inside(Elsewhere(stand.url("/other")), &order);
+
+        let ended = client.get(stand.url("/report")).send().await;
+
+        assert_eq!(status(&ended), Some(200), "{order:?}");
+        assert_eq!(
+            (stand.nonces(), stand.settlements()),
+            (2, 2),
+            "{order:?}: a purchase each"
+        );
+        let first = stand
+            .seller
+            .ledger()
+            .requests()
+            .iter()
+            .find(|seen| seen.paid)
+            .unwrap()
+            .nonce;
+        let ledger = stand.seller.ledger();
+        let mut elsewhere = ledger.paid_requests().filter(|seen| seen.path == "/other");
+        assert!(elsewhere.all(|seen| seen.nonce != first), "{order:?}");
+    }
+}

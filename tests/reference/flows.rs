@@ -86,12 +86,13 @@ async fn buy(seller: &ReferenceSeller, path: &str) -> Row {
 }
 
 fn check(row: &Row, (ends, settlements): (Ends, usize)) {
-    let end = match row.end {
-        End::Served => Ends::Served,
-        End::PaidNotDelivered => Ends::PaidNotDelivered,
-        End::OutcomeUnknown => Ends::Unknown,
-        ref other => panic!("{row:?} ends as {other:?}"),
-    };
+    let ends_as = [
+        (End::Served, Ends::Served),
+        (End::PaidNotDelivered, Ends::PaidNotDelivered),
+        (End::OutcomeUnknown, Ends::Unknown),
+    ];
+    let end = ends_as.into_iter().find(|(end, _)| *end == row.end);
+    let (_, end) = end.unwrap_or_else(|| panic!("{row:?}"));
     assert_eq!(
         (end, row.settlements, row.authorizations),
         (ends, settlements, 1),

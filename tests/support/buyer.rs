@@ -129,6 +129,10 @@ pub fn bare() -> ClientBuilder {
 }
 
 /// Returns the limits that every buyer here has.
+///
+/// # Panics
+///
+/// Dollars cannot be read.
 pub fn limits() -> Limits {
     let dollars = |amount| usd(amount).unwrap_or_else(|error| panic!("{error}"));
     Limits::per_call(dollars("0.05")).per_day(dollars("5"))

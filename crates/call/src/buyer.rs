@@ -97,7 +97,12 @@ impl Buyer {
     ) -> Standing {
         let reply = answer.reply;
         match &mut self.errand {
-            None => Standing::unpaid(),
+            // who has no wallet can still say what was asked for
+            None if paid => Standing::unpaid(),
+            None => match read_offer(answer) {
+                Ok(_) => Standing::offered(OfferStanding::Payable),
+                Err(none) => Standing::offered(none),
+            },
             Some(errand) if paid => errand
                 .purchase
                 .handle_reply(reply.status, reply.headers, now),
@@ -107,17 +112,16 @@ impl Buyer {
 
     /// Returns why the offer at hand may not be paid, if it may not.
     pub(crate) fn objection(&self, facts: &Facts) -> Option<NotPaid> {
+        let Some(errand) = &self.errand else {
+            return Some(NotPaid::NoWallet);
+        };
         if !facts.replayable {
             return Some(NotPaid::Once);
         }
         if !facts.payable {
             return Some(NotPaid::Insecure);
         }
-        let refusal = match self
-            .errand
-            .as_ref()
-            .and_then(|errand| errand.offer.as_ref())
-        {
+        let refusal = match &errand.offer {
             Some((_, choice)) => choice.err()?,
             None => Refusal::NothingOffered,
         };
@@ -214,24 +218,16 @@ impl Errand {
     }
 
     /// Reads the offer of a reply to an unpaid request, and keeps it.
-    ///
-    /// An offer from another origin than the one that was asked is none.
     fn read_offer(&mut self, answer: &Answered<'_>) -> OfferStanding {
         self.offer = None;
-        let refused = answer.reply.status == StatusCode::PAYMENT_REQUIRED && answer.same_origin;
-        let field = answer.reply.headers.get(headers::PAYMENT_REQUIRED);
-        let Some(field) = field.filter(|_| refused) else {
-            return OfferStanding::None;
-        };
-        let Ok(offer) = Offer::decode(field.as_bytes()) else {
-            return OfferStanding::Unreadable;
-        };
-        if offer.is_empty() {
-            return OfferStanding::Unreadable;
+        match read_offer(answer) {
+            Ok(offer) => {
+                let choice = self.means.policy.choose(&offer);
+                self.offer = Some((offer, choice));
+                OfferStanding::Payable
+            }
+            Err(none) => none,
         }
-        let choice = self.means.policy.choose(&offer);
-        self.offer = Some((offer, choice));
-        OfferStanding::Payable
     }
 
     /// Returns whether an entry was chosen that waits to be accepted.
@@ -262,5 +258,20 @@ impl Errand {
         let terms = Terms::new(offer, *choice, *payer, nonce, id, until).map_err(NotPaid::Terms)?;
         let accepted = self.purchase.accept(terms);
         accepted.map_err(|error| NotPaid::Ledger(error.to_string()))
+    }
+}
+
+/// Reads the offer of a reply to an unpaid request, or says why there is none to pay.
+///
+/// An offer from another origin than the one that was asked is none.
+fn read_offer(answer: &Answered<'_>) -> Result<Offer, OfferStanding> {
+    let refused = answer.reply.status == StatusCode::PAYMENT_REQUIRED && answer.same_origin;
+    let field = answer.reply.headers.get(headers::PAYMENT_REQUIRED);
+    let field = field.filter(|_| refused).ok_or(OfferStanding::None)?;
+    let offer = Offer::decode(field.as_bytes()).map_err(|_| OfferStanding::Unreadable)?;
+    if offer.is_empty() {
+        Err(OfferStanding::Unreadable)
+    } else {
+        Ok(offer)
     }
 }

@@ -187,16 +187,13 @@ impl<'a> Driver<'a> {
 
     /// No answer came.
     #[cfg_attr(
-        not(any(feature = "pay", feature = "pace")),
-        expect(
-            clippy::unused_async,
-            reason = "there is no pacer and no ledger to tell"
-        )
+        not(feature = "pay"),
+        expect(clippy::unused_async, reason = "there is no ledger to tell")
     )]
     async fn failed(&mut self, failure: Failure, cause: Option<reqwest_middleware::Error>) {
         #[cfg(feature = "pace")]
         if failure.may_have_left && failure.kind != FailureKind::Final {
-            self.spend_permit().await;
+            self.spend_permit();
         } else {
             self.give_back_permit();
         }

@@ -194,7 +194,11 @@ impl Running {
         #[cfg(feature = "pace")]
         if let (Some(pacer), Some(permit)) = (&left.parts.pacer, left.permit) {
             // whoever got it here let the send go on
-            pacer.spend(permit);
+            if left.turned_back {
+                pacer.release(permit);
+            } else {
+                pacer.spend(permit);
+            }
         }
         #[cfg(feature = "pay")]
         if let (Some(purse), Some(named)) = (&left.parts.purse, &self.named)

@@ -47,14 +47,11 @@ impl Driver<'_> {
     }
 
     /// The send took place and told nothing.
-    pub(super) async fn spend_permit(&mut self) {
-        let now = self.now();
-        if let Some(pacing) = &mut self.stake.pacing {
-            let permit = pacing.permit.take();
-            pacing
-                .pacer
-                .observe(self.running.pace_key(), permit, Seen::default(), now)
-                .await;
+    pub(super) fn spend_permit(&mut self) {
+        if let Some(pacing) = &mut self.stake.pacing
+            && let Some(permit) = pacing.permit.take()
+        {
+            pacing.pacer.spend(permit);
         }
     }
 
