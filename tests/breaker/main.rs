@@ -9,4 +9,6 @@ mod hedge;
 #[cfg(test)]
 mod limits;
 #[cfg(test)]
+mod replies;
+#[cfg(test)]
 mod signers;
