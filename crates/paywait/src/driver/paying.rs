@@ -24,8 +24,14 @@ pub(crate) struct Till {
 }
 
 impl Driver<'_> {
-    pub(super) fn lend_purse(&mut self, purse: &Arc<Purse>) {
-        if self.till.is_some() || self.running.brings_payment {
+    /// Lends the call its means once they can be of use: it asks for a price, or has a name.
+    /// A call that is free never draws a key.
+    pub(super) fn lend_purse(&mut self, asks_price: bool) {
+        let Some(purse) = &self.purse else {
+            return;
+        };
+        let of_use = asks_price || self.running.named.is_some();
+        if self.till.is_some() || self.running.brings_payment || !of_use {
             return;
         }
         let named = self.running.named;
