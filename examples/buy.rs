@@ -75,22 +75,26 @@ async fn buy() -> Result<(), Sorry> {
         .send()
         .await
         .map_err(|error| match paywait::Error::find(&error) {
-            Some(ended) => Sorry(status(ended.end()), format!("{}", ended.report())),
-            None => Sorry(6, format!("{}", error.without_url())),
+            Some(ended) => Sorry(
+                status(ended.end()),
+                format!("Not bought: {}.", ended.report()),
+            ),
+            None => Sorry(6, format!("Not bought: {}.", error.without_url())),
         })?;
-    let report = paywait::report(&reply);
-    let ended = status(&report.end);
-    let line = report.to_string();
-    let body = reply
-        .text()
-        .await
-        .map_err(|error| Sorry(7, format!("{}", error.without_url())))?;
-    eprintln!("{line}");
-    println!("{body}");
-    match ended {
-        0 => Ok(()),
-        status => Err(Sorry(status, "Not bought.".into())),
+    let report = paywait::report(&reply).clone();
+    let status = status(&report.end);
+    if status != 0 {
+        return Err(Sorry(status, format!("Not bought: {report}.")));
     }
+    let body = reply.text().await.map_err(|error| {
+        Sorry(
+            7,
+            format!("Bought, and the answer broke off: {}.", error.without_url()),
+        )
+    })?;
+    eprintln!("{report}");
+    println!("{body}");
+    Ok(())
 }
 
 /// The exit status of an end.

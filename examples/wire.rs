@@ -41,14 +41,9 @@ fn print(side: char, name: &str, headers: &HeaderMap) {
     };
     // whoever reads a signature can cash it
     if let Some(signature) = object.pointer_mut("/payload/signature") {
-        let start = signature
-            .as_str()
-            .and_then(|text| text.get(..6))
-            .unwrap_or_default();
-        *signature = Value::from(format!(
-            "{start}… ({} characters)",
-            signature.to_string().len()
-        ));
+        let whole = signature.as_str().unwrap_or_default();
+        let start = whole.get(..6).unwrap_or_default();
+        *signature = Value::from(format!("{start}… ({} characters)", whole.len()));
     }
     eprintln!("{side} {name}: {object:#}");
 }
