@@ -87,11 +87,9 @@ where
 }
 
 /// Ready when `count` requests have reached the seller.
-fn arrived(seller: Seller, count: usize) -> impl Future<Output = ()> + Send + 'static {
-    async move {
-        while seller.ledger().requests().len() < count {
-            tokio::time::sleep(Duration::from_millis(2)).await;
-        }
+async fn arrived(seller: Seller, count: usize) {
+    while seller.ledger().requests().len() < count {
+        tokio::time::sleep(Duration::from_millis(2)).await;
     }
 }
 

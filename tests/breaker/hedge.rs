@@ -79,3 +79,18 @@ async fn a_hedged_named_purchase_is_free_for_the_next_call() {
         assert_eq!((stand.nonces(), buyer.signer.asked()), (1, 1));
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_layer_outside_that_calls_twice_at_once_buys_a_named_purchase_once() {
+    for order in Ours::ORDERS {
+        let stand = Stand::open([Route::new("/report", terms())]).await;
+        let buyer = Buyer::new(&stand.clock);
+        let client = buyer.client_inside(Hedge, &order);
+        let name = paywait::PurchaseName::new("order-17");
+
+        let call = client.get(stand.url("/report")).with_extension(name);
+        drop(call.send().await);
+
+        assert_eq!((stand.nonces(), stand.settlements()), (1, 1), "{order:?}");
+    }
+}

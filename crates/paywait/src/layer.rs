@@ -23,10 +23,10 @@ pub(crate) async fn handle(
     match Running::find(extensions, &request) {
         Found::Inside(running) => running.join(layer, &part, request, extensions, next).await,
         Found::Beside => next.run(request, extensions).await,
+        // apart, so that a layer that only joins does not carry room for a whole drive
         Found::Outside => {
-            Driver::start(&part, clock, request, extensions)
-                .run(next)
-                .await
+            let driver = Driver::start(&part, clock, request, extensions);
+            Box::pin(driver.run(next)).await
         }
     }
 }

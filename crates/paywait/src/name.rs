@@ -108,12 +108,16 @@ impl Named {
                 fingerprint: fingerprint(request).unwrap_or_else(|| bare(request)),
             });
         }
-        let fingerprint = fingerprint(request)?;
         let left = extensions.get::<Unresolved>();
+        let namespace = scope::ambient::<Namespace>();
+        if left.is_none() && namespace.is_none() {
+            return None;
+        }
+        let fingerprint = fingerprint(request)?;
         if let Some(left) = left.and_then(|left| left.find(fingerprint)) {
             return Some(left);
         }
-        let namespace = scope::ambient::<Namespace>()?;
+        let namespace = namespace?;
         let key =
             PurchaseKey::in_namespace(&namespace.name, fingerprint.as_bytes(), namespace.ordinal);
         Some(Self { key, fingerprint })

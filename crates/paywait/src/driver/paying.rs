@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use paywait_call::{End, Intended, Means, NotPaid};
-use paywait_ledger::{Epoch, Intent, LedgerError, Taken};
+use paywait_ledger::{Epoch, Fingerprint, Intent, LedgerError, Taken};
 use paywait_signals::Timestamp;
 use paywait_x402::{KnownAsset, PurchaseKey, SignedPayment, Terms, Usd};
 
@@ -19,11 +19,19 @@ pub(crate) struct Till {
     purse: Arc<Purse>,
     key: PurchaseKey,
     named: bool,
+    /// Of the caller's request, once it is needed.
+    fingerprint: Option<Fingerprint>,
 }
 
 impl Driver<'_> {
-    pub(super) fn lend_purse(&mut self, purse: &Arc<Purse>) {
-        if self.till.is_some() || self.running.brings_payment {
+    /// Lends the call its means once they can be of use: it asks for a price, or has a name.
+    /// A call that is free never draws a key.
+    pub(super) fn lend_purse(&mut self, asks_price: bool) {
+        let Some(purse) = &self.purse else {
+            return;
+        };
+        let of_use = asks_price || self.running.named.is_some();
+        if self.till.is_some() || self.running.brings_payment || !of_use {
             return;
         }
         let named = self.running.named;
@@ -41,6 +49,7 @@ impl Driver<'_> {
             purse: Arc::clone(purse),
             key,
             named: named.is_some(),
+            fingerprint: named.map(|named| named.fingerprint),
         });
     }
 
@@ -101,13 +110,13 @@ impl Driver<'_> {
         self.call.handle_intended(answer);
     }
 
-    fn intent(&self, terms: &Terms) -> Result<(&Till, Intent), NotPaid> {
-        let till = self.till.as_ref().ok_or(NotPaid::Once)?;
-        let request = self.request.get();
-        let fingerprint = match self.running.named {
-            Some(named) => named.fingerprint,
-            None => name::fingerprint(request).ok_or(NotPaid::Once)?,
-        };
+    fn intent(&mut self, terms: &Terms) -> Result<(&Till, Intent), NotPaid> {
+        let till = self.till.as_mut().ok_or(NotPaid::NoWallet)?;
+        let fingerprint = till
+            .fingerprint
+            .or_else(|| name::fingerprint(self.request.get()));
+        till.fingerprint = fingerprint;
+        let fingerprint = fingerprint.ok_or(NotPaid::Once)?;
         let price = price(terms).ok_or(NotPaid::Policy(paywait_x402::Refusal::Uncountable))?;
         let intent = Intent::new(till.key, fingerprint, terms, price).named(till.named);
         Ok((till, intent))
@@ -172,18 +181,25 @@ impl Driver<'_> {
 
     /// Leaves word for a loop outside, before anybody signs: this may be dropped at any time.
     fn leave_word(&mut self) {
-        let key = self.till.as_ref().map(|till| till.key);
-        let fingerprint = name::fingerprint(self.request.get());
-        if let (Some(key), Some(fingerprint)) = (key, fingerprint) {
-            Unresolved::leave(self.extensions.get(), Named { key, fingerprint });
+        if let Some(Till {
+            key,
+            fingerprint: Some(fingerprint),
+            ..
+        }) = &self.till
+        {
+            let named = Named {
+                key: *key,
+                fingerprint: *fingerprint,
+            };
+            Unresolved::leave(self.extensions.get(), named);
         }
     }
 
     /// What was served is resolved.
     pub(super) fn take_back_word(&mut self) {
         let served = self.call.end() == Some(&End::Served);
-        let fingerprint = name::fingerprint(self.request.get()).filter(|_| served);
-        if let Some(fingerprint) = fingerprint {
+        let till = self.till.as_ref().filter(|_| served);
+        if let Some(fingerprint) = till.and_then(|till| till.fingerprint) {
             Unresolved::take_back(self.extensions.get(), fingerprint);
         }
     }
