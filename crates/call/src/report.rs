@@ -210,16 +210,43 @@ impl fmt::Display for Paid {
 }
 
 /// The first four and the last two characters of a transaction hash: enough to find it again.
+///
+/// A seller names it: what is no hash could write to the terminal that shows the report.
 #[cfg(feature = "pay")]
 fn ends(hash: &str) -> Option<(&str, &str)> {
     let start = hash.get(..4)?;
     let end = hash.get(hash.len().checked_sub(2)?..)?;
-    (hash.len() > 6).then_some((start, end))
+    let plain = hash.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    (plain && hash.len() > 6).then_some((start, end))
 }
 
 fn count(number: impl TryInto<u64>, what: &str) -> String {
     match number.try_into().unwrap_or(u64::MAX) {
         1 => format!("1 {what}"),
         many => format!("{many} {what}s"),
+    }
+}
+
+#[cfg(all(test, feature = "pay"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_transaction_is_told_by_its_ends() {
+        let hash = "0xadb140fc7f302aac5fbeff3a037782cf42be5d9294cb0fb47fbbe802da91cf7c";
+        assert_eq!(ends(hash), Some(("0xad", "7c")));
+        assert_eq!(ends("0xad7c"), None);
+    }
+
+    #[test]
+    fn a_seller_cannot_write_to_a_terminal_through_the_name_of_a_transaction() {
+        for name in [
+            "\u{1b}[2J and more",
+            "0xad and more\r\n",
+            "\u{9b}2J more",
+            "0xad(more)",
+        ] {
+            assert_eq!(ends(name), None, "{name:?}");
+        }
     }
 }
