@@ -1,5 +1,10 @@
 //! A buyer with all three layers and a ledger that can be asked, and how its calls ended.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "a helper of a test fails the test by panicking"
+)]
+
 use std::sync::Arc;
 use std::time::Duration;
 

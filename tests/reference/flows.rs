@@ -1,5 +1,10 @@
 //! Each flow and each behaviour of the handler: what is sent, signed and settled for one call.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "a helper of a test fails the test by panicking"
+)]
+
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
 
