@@ -116,11 +116,14 @@ impl Books {
             .get_mut(&key)
             .filter(|record| record.epoch == epoch);
         let record = record.ok_or(LedgerError::Lost)?;
+        if let Some(stands) = &record.payment {
+            return Ok(stands.clone());
+        }
         record.money = Money::Signed;
-        let stands = record.payment.get_or_insert(payment).clone();
+        record.payment = Some(payment.clone());
         let counts_until = dies(&record.intent).saturating_add(DAY);
         self.recount(key, counts_until);
-        Ok(stands)
+        Ok(payment)
     }
 
     pub(crate) fn note(

@@ -2,8 +2,8 @@
 
 #![expect(
     clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
     clippy::unwrap_used,
+    clippy::wildcard_enum_match_arm,
     reason = "a helper of a test fails the test by panicking"
 )]
 
@@ -375,14 +375,16 @@ fn the_bytes_that_were_written_first_stand() {
     let ledger = ledger("5");
     let epoch = intend(&ledger, intent("one", "0.01", START), at(START)).unwrap();
     persist(&ledger, "one", epoch).unwrap();
+    note(&ledger, "one", epoch, Money::Settled).unwrap();
     let second = ready(ledger.persist(key("one"), epoch, OTHER.clone(), at(START))).unwrap();
     assert_eq!(second.valid_before(), PAYMENT.valid_before());
     ledger.release(key("one"), epoch, true);
     let taken = ready(ledger.intend(intent("one", "0.01", START), at(START))).unwrap();
-    let Taken::Standing { payment, .. } = taken else {
+    let Taken::Standing { payment, money, .. } = taken else {
         panic!("{taken:?}");
     };
     assert_eq!(payment.valid_before(), PAYMENT.valid_before());
+    assert_eq!(money, Money::Settled);
 }
 
 #[test]
