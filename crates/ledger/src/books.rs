@@ -25,6 +25,8 @@ struct Record {
     intent: Intent,
     epoch: Epoch,
     in_use: bool,
+    /// Whether this caller, or one before, may have had something signed: then the hold stays.
+    signer_asked: bool,
     payment: Option<SignedPayment>,
     money: Money,
     counts_until: Timestamp,
@@ -63,7 +65,11 @@ impl Books {
         })
     }
 
-    pub(crate) fn intend(&mut self, intent: Intent, now: Timestamp) -> Result<Taken, LedgerError> {
+    pub(crate) fn intend(
+        &mut self,
+        mut intent: Intent,
+        now: Timestamp,
+    ) -> Result<Taken, LedgerError> {
         match self.take(intent.key, intent.fingerprint)? {
             Taken::Nothing => {}
             taken @ (Taken::Intended(_) | Taken::Standing { .. } | Taken::InFlight) => {
@@ -71,20 +77,28 @@ impl Books {
             }
         }
         self.forget(now);
-        // an intent whose caller asked the signer and died is held; a new one takes its place
+        // an intent whose caller asked the signer and died is held; a new one takes its place, and
+        // holds no less and no shorter
+        let mut counts_until = dies(&intent);
         let held = self.held(intent.key);
-        self.make_room(intent.price, held)?;
+        let signer_asked = held.is_some();
+        let freed = held.map_or(Usd::ZERO, |held| held.intent.price);
+        if let Some(held) = held {
+            intent.price = intent.price.max(held.intent.price);
+            counts_until = counts_until.max(held.counts_until);
+        }
+        self.make_room(intent.key, intent.price, freed)?;
         self.strike(intent.key);
         self.last_epoch = self.last_epoch.saturating_add(1);
         let epoch = Epoch::new(self.last_epoch);
-        let dies = dies(&intent);
         let record = Record {
             epoch,
             in_use: true,
+            signer_asked,
             payment: None,
             money: Money::Unspent,
             // until bytes stand here none can have been shown: what dies so was not spent
-            counts_until: dies,
+            counts_until,
             intent,
         };
         self.count(record);
@@ -102,11 +116,14 @@ impl Books {
             .get_mut(&key)
             .filter(|record| record.epoch == epoch);
         let record = record.ok_or(LedgerError::Lost)?;
+        if let Some(stands) = &record.payment {
+            return Ok(stands.clone());
+        }
         record.money = Money::Signed;
-        let stands = record.payment.get_or_insert(payment).clone();
+        record.payment = Some(payment.clone());
         let counts_until = dies(&record.intent).saturating_add(DAY);
         self.recount(key, counts_until);
-        Ok(stands)
+        Ok(payment)
     }
 
     pub(crate) fn note(
@@ -139,7 +156,8 @@ impl Books {
             return;
         };
         record.in_use = false;
-        if record.payment.is_none() && !signer_asked {
+        record.signer_asked |= signer_asked;
+        if record.payment.is_none() && !record.signer_asked {
             self.strike(key);
         }
     }
@@ -150,14 +168,14 @@ impl Books {
         self.used
     }
 
-    /// What the record of `key` counts now.
-    fn held(&self, key: PurchaseKey) -> Usd {
+    /// The record of `key`, if it counts now.
+    fn held(&self, key: PurchaseKey) -> Option<&Record> {
         let record = self.records.get(&key);
-        let counted = record.filter(|record| self.counted.contains(&(record.counts_until, key)));
-        counted.map_or(Usd::ZERO, |record| record.intent.price)
+        record.filter(|record| self.counted.contains(&(record.counts_until, key)))
     }
 
-    fn make_room(&self, price: Usd, freed: Usd) -> Result<(), LedgerError> {
+    /// Whether `price` fits beside what others hold: the purchase of `key` itself gives up `freed`.
+    fn make_room(&self, key: PurchaseKey, price: Usd, freed: Usd) -> Result<(), LedgerError> {
         let Some(allowed) = self.per_day else {
             return Ok(());
         };
@@ -166,7 +184,7 @@ impl Books {
         if fits {
             return Ok(());
         }
-        let come_back = self.room_at(others, price, allowed);
+        let come_back = self.room_at(key, others, price, allowed);
         Err(LedgerError::OverLimit {
             asked: price,
             allowed,
@@ -175,10 +193,10 @@ impl Books {
         })
     }
 
-    /// When so many records have stopped counting that `price` fits.
-    fn room_at(&self, used: Usd, price: Usd, allowed: Usd) -> Option<Timestamp> {
+    /// When so many records of others have stopped counting that `price` fits.
+    fn room_at(&self, own: PurchaseKey, used: Usd, price: Usd, allowed: Usd) -> Option<Timestamp> {
         let mut left = used;
-        for (until, key) in &self.counted {
+        for (until, key) in self.counted.iter().filter(|(_, key)| *key != own) {
             let price_then = self.records.get(key)?.intent.price;
             left = left.checked_sub(price_then)?;
             if left.checked_add(price).is_some_and(|sum| sum <= allowed) {
