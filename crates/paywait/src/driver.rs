@@ -80,8 +80,8 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Runs the call to its end.
-    pub(crate) async fn run(mut self, next: Next<'_>) -> Result<Response> {
+    /// Runs the call to its end: [`finish`](Self::finish) says what came of it.
+    pub(crate) async fn run(&mut self, next: Next<'_>) {
         self.pick_up();
         #[cfg(feature = "pay")]
         self.take_named().await;
@@ -98,11 +98,7 @@ impl<'a> Driver<'a> {
                 Action::Send(outgoing) => self.send(outgoing, next.clone()).await,
                 Action::Sleep(until) => self.running.clock.sleep_until(until).await,
                 // what is left is the end: without its feature no other action is handed out
-                _ => {
-                    #[cfg(feature = "pay")]
-                    self.leave_unresolved();
-                    return self.finish();
-                }
+                _ => return,
             }
         }
     }
@@ -181,7 +177,9 @@ impl<'a> Driver<'a> {
             return (Bytes::new(), response);
         }
         // a bound on what the network does, in its time, whatever clock the call goes by
-        peek(response, MOST_PEEKED, tokio::time::sleep(LONGEST_PEEK)).await
+        let stop = tokio::time::sleep(LONGEST_PEEK);
+        // boxed, as most calls meet no refusal and should not carry the room for one
+        Box::pin(peek(response, MOST_PEEKED, stop)).await
     }
 
     /// No answer came.
@@ -238,7 +236,13 @@ impl<'a> Driver<'a> {
     }
 
     /// Hands back the last answer with the report beside it, or the typed end where there is none.
-    fn finish(self) -> Result<Response> {
+    #[cfg_attr(
+        not(feature = "pay"),
+        expect(unused_mut, reason = "no money can be unresolved")
+    )]
+    pub(crate) fn finish(mut self) -> Result<Response> {
+        #[cfg(feature = "pay")]
+        self.leave_unresolved();
         let report = Arc::new(self.call.into_report());
         if let Some(mut response) = self.answer {
             response.extensions_mut().insert(report);

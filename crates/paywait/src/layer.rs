@@ -21,12 +21,29 @@ pub(crate) async fn handle(
     next: Next<'_>,
 ) -> Result<Response> {
     match Running::find(extensions, &request) {
-        Found::Inside(running) => running.join(layer, &part, request, extensions, next).await,
+        Found::Inside(running) => {
+            if running.enter(layer, &part).await {
+                next.run(request, extensions).await
+            } else {
+                Err(running.turn_back(request))
+            }
+        }
         Found::Beside => next.run(request, extensions).await,
         Found::Outside => {
-            Driver::start(&part, clock, request, extensions)
-                .run(next)
-                .await
+            // boxed, as each layer that joins has a future of this type and does not drive
+            Box::pin(drive(&part, clock, request, extensions, next)).await
         }
     }
+}
+
+async fn drive(
+    part: &Part,
+    clock: &Arc<dyn Clock>,
+    request: Request,
+    extensions: &mut Extensions,
+    next: Next<'_>,
+) -> Result<Response> {
+    let mut driver = Driver::start(part, clock, request, extensions);
+    driver.run(next).await;
+    driver.finish()
 }

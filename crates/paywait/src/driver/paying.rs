@@ -119,7 +119,8 @@ impl Driver<'_> {
             return self.call.handle_signed(Err("there is no lease".to_owned()));
         };
         lease.signer_asked = true;
-        let signing = scope::outside(till.purse.wallet.sign(terms));
+        // boxed, as most calls sign nothing and should not carry the room for it
+        let signing = Box::pin(scope::outside(till.purse.wallet.sign(terms)));
         let signed = tokio::select! {
             biased;
             signed = signing => signed.map_err(|error| error.to_string()),
