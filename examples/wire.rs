@@ -29,26 +29,30 @@ impl Middleware for Wire {
     }
 }
 
-fn print(side: char, name: &str, headers: &HeaderMap) {
-    let Some(field) = headers.get(name) else {
+fn print(side: char, name: &str, fields: &HeaderMap) {
+    let Some(field) = fields.get(name) else {
         return;
     };
     let decoded = STANDARD.decode(field).ok();
     let object = decoded.and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
-    let Some(mut object) = object else {
-        eprintln!("{side} {name}: {}", field.to_str().unwrap_or("(not text)"));
+    match object {
+        Some(mut object) => {
+            cut_signature(&mut object);
+            eprintln!("{side} {name}: {object:#}");
+        }
+        None if side == '<' => {
+            eprintln!("{side} {name}: {}", field.to_str().unwrap_or("(not text)"));
+        }
+        None => eprintln!("{side} {name}: (not decoded)"),
+    }
+}
+
+/// Whoever reads a signature can cash it.
+fn cut_signature(object: &mut Value) {
+    let Some(signature) = object.pointer_mut("/payload/signature") else {
         return;
     };
-    // whoever reads a signature can cash it
-    if let Some(signature) = object.pointer_mut("/payload/signature") {
-        let start = signature
-            .as_str()
-            .and_then(|text| text.get(..6))
-            .unwrap_or_default();
-        *signature = Value::from(format!(
-            "{start}… ({} characters)",
-            signature.to_string().len()
-        ));
-    }
-    eprintln!("{side} {name}: {object:#}");
+    let text = signature.as_str().unwrap_or_default();
+    let start = text.get(..6).unwrap_or_default();
+    *signature = format!("{start}… ({} characters)", text.len()).into();
 }

@@ -51,7 +51,8 @@ impl Means {
 /// The paying side of one call, where it has one.
 #[derive(Debug, Default)]
 pub(crate) struct Buyer {
-    errand: Option<Errand>,
+    /// Apart: a call that is free does not carry it about.
+    errand: Option<Box<Errand>>,
 }
 
 /// What one call may buy, and how far that has come.
@@ -77,7 +78,8 @@ pub(crate) enum Ready {
 impl Buyer {
     /// Takes means to pay; the first ones count.
     pub(crate) fn lend(&mut self, means: Means) {
-        self.errand.get_or_insert_with(|| Errand::new(means));
+        self.errand
+            .get_or_insert_with(|| Box::new(Errand::new(means)));
     }
 
     pub(crate) fn purchase(&self) -> Option<&Purchase> {

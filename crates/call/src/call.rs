@@ -88,6 +88,11 @@ impl Call {
         self.paced
     }
 
+    /// Returns the caller's deadline, if there is one.
+    pub const fn deadline(&self) -> Option<Timestamp> {
+        self.deadline
+    }
+
     /// Returns the moment after which nothing new is sent and no wait goes on.
     pub fn not_after(&self) -> Timestamp {
         let total = self

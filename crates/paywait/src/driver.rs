@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::Extensions;
+#[cfg(feature = "pay")]
+use http::StatusCode;
 use paywait_call::{Action, Answered, Call, End, Failure, FailureKind, Outgoing};
 use paywait_signals::{Reply, Timestamp};
 use reqwest::{Body, Request, Response};
@@ -27,7 +29,8 @@ mod paying;
 /// # Cancel safety
 ///
 /// Dropped at any point, it gives back its permit and its lease, lets go of a hold only if the
-/// signer was never asked, and leaves the caller's extensions as they were.
+/// signer was never asked, and leaves the caller's extensions as they were, but for word of what may
+/// have been signed.
 pub(crate) struct Driver<'a> {
     call: Call,
     running: Arc<Running>,
@@ -41,6 +44,8 @@ pub(crate) struct Driver<'a> {
     /// Whether this call loops, so that what it hands back is final to a loop outside.
     loops: bool,
     #[cfg(feature = "pay")]
+    purse: Option<Arc<crate::part::Purse>>,
+    #[cfg(feature = "pay")]
     till: Option<paying::Till>,
     extensions: Entered<'a>,
 }
@@ -52,7 +57,7 @@ impl<'a> Driver<'a> {
         clock: &Arc<dyn Clock>,
         request: Request,
         extensions: &'a mut Extensions,
-    ) -> Self {
+    ) -> Box<Self> {
         let now = clock.now();
         let mut call = Call::new(request::facts(&request), fastrand::u64(..), now);
         for after in request::deadlines(extensions) {
@@ -65,7 +70,7 @@ impl<'a> Driver<'a> {
             crate::name::Named::of(&request, extensions),
         );
         running.begin(part);
-        Self {
+        Box::new(Self {
             call,
             request: request::Template::new(request),
             #[cfg(any(feature = "pay", feature = "pace"))]
@@ -74,14 +79,16 @@ impl<'a> Driver<'a> {
             cause: None,
             loops: false,
             #[cfg(feature = "pay")]
+            purse: None,
+            #[cfg(feature = "pay")]
             till: None,
             extensions: Entered::new(extensions, &running),
             running,
-        }
+        })
     }
 
-    /// Runs the call to its end: [`finish`](Self::finish) says what came of it.
-    pub(crate) async fn run(&mut self, next: Next<'_>) {
+    /// Runs the call to its end.
+    pub(crate) async fn run(mut self: Box<Self>, next: Next<'_>) -> Result<Response> {
         self.pick_up();
         #[cfg(feature = "pay")]
         self.take_named().await;
@@ -98,7 +105,11 @@ impl<'a> Driver<'a> {
                 Action::Send(outgoing) => self.send(outgoing, next.clone()).await,
                 Action::Sleep(until) => self.running.clock.sleep_until(until).await,
                 // what is left is the end: without its feature no other action is handed out
-                _ => return,
+                _ => {
+                    #[cfg(feature = "pay")]
+                    self.take_back_word();
+                    return self.finish();
+                }
             }
         }
     }
@@ -154,6 +165,8 @@ impl<'a> Driver<'a> {
     async fn answered(&mut self, response: Response) {
         let same_origin = response.url().origin() == self.request.get().url().origin();
         let now = self.now();
+        #[cfg(feature = "pay")]
+        self.lend_purse(response.status() == StatusCode::PAYMENT_REQUIRED);
         let head = Reply::new(response.status(), response.headers(), &[]);
         self.call
             .handle_head(&Answered::new(head).same_origin(same_origin), now);
@@ -177,9 +190,7 @@ impl<'a> Driver<'a> {
             return (Bytes::new(), response);
         }
         // a bound on what the network does, in its time, whatever clock the call goes by
-        let stop = tokio::time::sleep(LONGEST_PEEK);
-        // boxed, as most calls meet no refusal and should not carry the room for one
-        Box::pin(peek(response, MOST_PEEKED, stop)).await
+        peek(response, MOST_PEEKED, tokio::time::sleep(LONGEST_PEEK)).await
     }
 
     /// No answer came.
@@ -230,27 +241,29 @@ impl<'a> Driver<'a> {
         }
         #[cfg(feature = "pay")]
         if let Some(purse) = &gathered.parts.purse {
-            self.lend_purse(purse);
+            self.purse.get_or_insert_with(|| Arc::clone(purse));
+            self.lend_purse(false);
         }
         gathered
     }
 
     /// Hands back the last answer with the report beside it, or the typed end where there is none.
-    #[cfg_attr(
-        not(feature = "pay"),
-        expect(unused_mut, reason = "no money can be unresolved")
-    )]
-    pub(crate) fn finish(mut self) -> Result<Response> {
-        #[cfg(feature = "pay")]
-        self.leave_unresolved();
-        let report = Arc::new(self.call.into_report());
-        if let Some(mut response) = self.answer {
+    fn finish(self: Box<Self>) -> Result<Response> {
+        let Self {
+            call,
+            answer,
+            cause,
+            loops,
+            ..
+        } = *self;
+        let report = Arc::new(call.into_report());
+        if let Some(mut response) = answer {
             response.extensions_mut().insert(report);
             return Ok(response);
         }
-        match self.cause {
+        match cause {
             // a layer that does not loop hands back what it met, as if it were not there
-            Some(cause) if report.end == End::Unanswered && !self.loops => Err(cause),
+            Some(cause) if report.end == End::Unanswered && !loops => Err(cause),
             cause => Err(Error::new(report, cause).into()),
         }
     }

@@ -10,7 +10,8 @@ use paywait_call::{End, Report};
 ///
 /// It travels inside [`reqwest_middleware::Error::Middleware`], which a retry loop outside takes
 /// as final; [`Error::find`] gets it back through whatever was wrapped around it. Its
-/// [`source`](StdError::source) is the transport's error.
+/// [`source`](StdError::source) is the transport's error, without the query of its URL; where that
+/// cannot be taken away there is no source.
 ///
 /// # Money
 ///
@@ -22,10 +23,14 @@ pub struct Error {
 }
 
 impl Error {
-    /// Keeps `cause`, but for the query of its URL, which may hold a key.
+    /// Keeps `cause`, but for what may hold a key in its URL.
     pub(crate) fn new(report: Arc<Report>, mut cause: Option<reqwest_middleware::Error>) -> Self {
         if let Some(url) = cause.as_mut().and_then(reqwest_middleware::Error::url_mut) {
             url.set_query(None);
+            url.set_fragment(None);
+            // a URL that takes no user has none
+            url.set_username("").ok();
+            url.set_password(None).ok();
         }
         Self { report, cause }
     }
@@ -40,7 +45,8 @@ impl Error {
         &self.report
     }
 
-    /// Returns the reqwest error at the bottom, if the transport failed.
+    /// Returns the reqwest error at the bottom, if the transport failed. Inside another layer's error
+    /// it has its URL whole, secrets and all.
     pub fn transport(&self) -> Option<&reqwest::Error> {
         let cause = self.cause.as_ref()?;
         in_chain::<reqwest::Error>(cause)
@@ -69,9 +75,13 @@ impl fmt::Display for Error {
 
 impl StdError for Error {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
-        self.cause
-            .as_ref()
-            .map(|cause| -> &(dyn StdError + 'static) { cause })
+        // what another layer wrapped cannot be cleaned, and a chain of sources is printed as it is
+        let clean = |cause: &&reqwest_middleware::Error| {
+            let url = in_chain::<reqwest::Error>(*cause).and_then(reqwest::Error::url);
+            !url.is_some_and(may_hold_a_key)
+        };
+        let cause = self.cause.as_ref().filter(clean)?;
+        Some(cause)
     }
 }
 
@@ -99,6 +109,11 @@ impl StdError for Carrier {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         Some(&self.0)
     }
+}
+
+fn may_hold_a_key(url: &reqwest::Url) -> bool {
+    let user = !url.username().is_empty() || url.password().is_some();
+    user || url.query().is_some() || url.fragment().is_some()
 }
 
 /// Finds a `T` in `error` or in what it wraps.

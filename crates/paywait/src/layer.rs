@@ -21,29 +21,12 @@ pub(crate) async fn handle(
     next: Next<'_>,
 ) -> Result<Response> {
     match Running::find(extensions, &request) {
-        Found::Inside(running) => {
-            if running.enter(layer, &part).await {
-                next.run(request, extensions).await
-            } else {
-                Err(running.turn_back(request))
-            }
-        }
+        Found::Inside(running) => running.join(layer, &part, request, extensions, next).await,
         Found::Beside => next.run(request, extensions).await,
+        // apart, so that a layer that only joins does not carry room for a whole drive
         Found::Outside => {
-            // boxed, as each layer that joins has a future of this type and does not drive
-            Box::pin(drive(&part, clock, request, extensions, next)).await
+            let driver = Driver::start(&part, clock, request, extensions);
+            Box::pin(driver.run(next)).await
         }
     }
-}
-
-async fn drive(
-    part: &Part,
-    clock: &Arc<dyn Clock>,
-    request: Request,
-    extensions: &mut Extensions,
-    next: Next<'_>,
-) -> Result<Response> {
-    let mut driver = Driver::start(part, clock, request, extensions);
-    driver.run(next).await;
-    driver.finish()
 }

@@ -67,10 +67,33 @@ pub(crate) struct Named {
     pub(crate) fingerprint: Fingerprint,
 }
 
-/// Left in the extensions of a call that ended with money at stake, so that a loop outside that
-/// comes back with them shows the same bytes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Unresolved(pub(crate) Named);
+/// Left in the extensions of a call before anybody signs for it, so that a loop outside that comes
+/// back with them shows the same bytes, however the call ended, dropped or not. A refused
+/// authorization lives on, so it counts too.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Unresolved(Vec<Named>);
+
+impl Unresolved {
+    /// Leaves word of a purchase; the newest of one request counts.
+    pub(crate) fn leave(extensions: &mut Extensions, named: Named) {
+        let Self(left) = extensions.get_or_insert_default::<Self>();
+        left.retain(|other| other.fingerprint != named.fingerprint);
+        left.truncate(MOST_LEFT.saturating_sub(1));
+        left.insert(0, named);
+    }
+
+    /// Takes the word of a request back: it was served, and whoever comes back asks for another.
+    pub(crate) fn take_back(extensions: &mut Extensions, fingerprint: Fingerprint) {
+        if let Some(Self(left)) = extensions.get_mut::<Self>() {
+            left.retain(|other| other.fingerprint != fingerprint);
+        }
+    }
+
+    fn find(&self, fingerprint: Fingerprint) -> Option<Named> {
+        let left = self.0.iter();
+        left.copied().find(|named| named.fingerprint == fingerprint)
+    }
+}
 
 impl Named {
     /// Returns what names the purchase of a request: its own extension, else what an earlier turn
@@ -85,16 +108,16 @@ impl Named {
                 fingerprint: fingerprint(request).unwrap_or_else(|| bare(request)),
             });
         }
-        let left = extensions
-            .get::<Unresolved>()
-            .map(|Unresolved(named)| *named);
-        if let Some(left) = left
-            && fingerprint(request) == Some(left.fingerprint)
-        {
+        let left = extensions.get::<Unresolved>();
+        let namespace = scope::ambient::<Namespace>();
+        if left.is_none() && namespace.is_none() {
+            return None;
+        }
+        let fingerprint = fingerprint(request)?;
+        if let Some(left) = left.and_then(|left| left.find(fingerprint)) {
             return Some(left);
         }
-        let namespace = scope::ambient::<Namespace>()?;
-        let fingerprint = fingerprint(request)?;
+        let namespace = namespace?;
         let key =
             PurchaseKey::in_namespace(&namespace.name, fingerprint.as_bytes(), namespace.ordinal);
         Some(Self { key, fingerprint })
@@ -117,3 +140,6 @@ pub(crate) fn fingerprint(request: &Request) -> Option<Fingerprint> {
 fn bare(request: &Request) -> Fingerprint {
     Fingerprint::of(request.method().as_str(), request.url().as_str(), &[])
 }
+
+/// One request has one place here; a loop outside that makes more of them than this is none.
+const MOST_LEFT: usize = 64;

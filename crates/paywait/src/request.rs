@@ -91,3 +91,50 @@ fn is_payable(url: &Url) -> bool {
         None => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_only_looks_like_https_or_loopback_is_not_payable() {
+        for url in [
+            "http://seller.example/",
+            "http://localhost./",
+            "http://localhost.seller.example/",
+            "http://localhost@seller.example/",
+            "http://127.0.0.1@seller.example/",
+            "http://127.0.0.1.nip.io/",
+            "http://[::ffff:127.0.0.1]/",
+            "http://[::ffff:8.8.8.8]/",
+            "http://[::2]/",
+            "http://0.0.0.0/",
+            "http://[::]/",
+            "http://8.8.8.8/",
+            "http://2130706434.example/",
+            "ws://seller.example/",
+            "https+unix://%2Fsocket/",
+            "data:text/plain,402",
+            "file:///localhost",
+        ] {
+            assert!(!is_payable(&url.parse().unwrap()), "{url}");
+        }
+    }
+
+    #[test]
+    fn https_and_loopback_in_any_spelling_are_payable() {
+        for url in [
+            "https://seller.example/",
+            "HTTPS://seller.example:8443/",
+            "http://LOCALHOST:3000/",
+            "http://127.0.0.1:3000/",
+            "http://127.1/",
+            "http://2130706433/",
+            "http://0x7f.1/",
+            "http://[::1]/",
+            "http://[0:0::1]/",
+        ] {
+            assert!(is_payable(&url.parse().unwrap()), "{url}");
+        }
+    }
+}

@@ -5,13 +5,14 @@ use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use http::{Extensions, Method};
-use reqwest::{Body, Request, Url};
-use reqwest_middleware::Error;
+use reqwest::{Body, Request, Response, Url};
+use reqwest_middleware::{Next, Result};
 #[cfg(feature = "pay")]
 use {
     crate::name::Named,
     crate::part::Purse,
     paywait_ledger::{LedgerError, Taken},
+    paywait_x402::headers,
 };
 #[cfg(feature = "pace")]
 use {
@@ -33,6 +34,9 @@ pub(crate) struct Running {
     pub(crate) clock: Arc<dyn Clock>,
     method: Method,
     url: Url,
+    /// Whether the caller brings a payment of his own: then none of ours is added.
+    #[cfg(feature = "pay")]
+    pub(crate) brings_payment: bool,
     #[cfg(feature = "pay")]
     pub(crate) named: Option<Named>,
     #[cfg(feature = "pace")]
@@ -55,7 +59,7 @@ struct State {
     #[cfg(feature = "pace")]
     permit: Option<Permit>,
     #[cfg(feature = "pay")]
-    taken: Option<Result<Taken, LedgerError>>,
+    taken: Option<std::result::Result<Taken, LedgerError>>,
 }
 
 /// Which layer: two of a kind are told apart, and one that a send passes twice shows that a
@@ -90,7 +94,7 @@ pub(crate) struct Gathered {
     #[cfg(feature = "pace")]
     pub(crate) permit: Option<Permit>,
     #[cfg(feature = "pay")]
-    pub(crate) taken: Option<Result<Taken, LedgerError>>,
+    pub(crate) taken: Option<std::result::Result<Taken, LedgerError>>,
 }
 
 impl Running {
@@ -99,12 +103,16 @@ impl Running {
         request: &Request,
         #[cfg(feature = "pay")] named: Option<Named>,
     ) -> Arc<Self> {
+        #[cfg(feature = "pay")]
+        let brings_payment = headers::carries_payment(request.headers());
         Arc::new(Self {
             clock,
             method: request.method().clone(),
             url: request.url().clone(),
             #[cfg(feature = "pay")]
-            named,
+            brings_payment,
+            #[cfg(feature = "pay")]
+            named: named.filter(|_| !brings_payment),
             #[cfg(feature = "pace")]
             pace_key: OnceLock::new(),
             state: Mutex::default(),
@@ -136,10 +144,26 @@ impl Running {
         SENDING.scope(Arc::clone(self), send).await
     }
 
-    /// Keeps the body of a send that is turned back, and says that it was.
-    pub(crate) fn turn_back(&self, mut request: Request) -> Error {
-        self.state().body = request.body_mut().take();
-        Error::middleware(TurnedBack)
+    /// Lends a part to the call, and hands the send on or turns it back.
+    pub(crate) async fn join(
+        &self,
+        layer: LayerId,
+        part: &Part,
+        request: Request,
+        extensions: &mut Extensions,
+        next: Next<'_>,
+    ) -> Result<Response> {
+        #[cfg(feature = "pay")]
+        if self.is_diverted(&request) {
+            return Err(reqwest_middleware::Error::middleware(Diverted));
+        }
+        if self.enter(layer, part).await {
+            next.run(request, extensions).await
+        } else {
+            let mut request = request;
+            self.state().body = request.body_mut().take();
+            Err(reqwest_middleware::Error::middleware(TurnedBack))
+        }
     }
 
     /// Lends the driver's own part, which needs no send to join.
@@ -197,7 +221,7 @@ impl Running {
         })
     }
 
-    /// A layer that meets a send, and lends its part: true if the send may go on.
+    /// A layer that meets a send: true if the send may go on.
     #[cfg_attr(
         not(any(feature = "pay", feature = "pace")),
         expect(
@@ -206,7 +230,7 @@ impl Running {
             reason = "there is no pacer and no ledger to ask"
         )
     )]
-    pub(crate) async fn enter(&self, layer: LayerId, part: &Part) -> bool {
+    async fn enter(&self, layer: LayerId, part: &Part) -> bool {
         let Some(passed) = self.state().pass(layer, part) else {
             return false;
         };
@@ -256,6 +280,14 @@ impl Running {
         state.turned_back = permit.is_none();
         state.permit = permit;
         !state.turned_back
+    }
+
+    /// Whether a layer between ours has sent a payment of ours on its way to another origin than the
+    /// one that was asked.
+    #[cfg(feature = "pay")]
+    fn is_diverted(&self, request: &Request) -> bool {
+        let ours = !self.brings_payment && headers::carries_payment(request.headers());
+        ours && request.url().origin() != self.url.origin()
     }
 
     fn is_of(&self, request: &Request) -> bool {
@@ -339,3 +371,18 @@ impl fmt::Display for TurnedBack {
 }
 
 impl std::error::Error for TurnedBack {}
+
+/// A payment was on its way to somebody who was not asked: it does not leave.
+#[cfg(feature = "pay")]
+#[derive(Debug)]
+struct Diverted;
+
+#[cfg(feature = "pay")]
+impl fmt::Display for Diverted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a layer changed the origin of a request that carries a payment")
+    }
+}
+
+#[cfg(feature = "pay")]
+impl std::error::Error for Diverted {}

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use alloy_primitives::Address;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::{Amount, Asset, Network, NetworkError};
+use crate::{Amount, Asset, Network, NetworkError, encoding};
 
 /// One way to pay: scheme `exact` on an EVM chain, by EIP-3009.
 ///
@@ -46,7 +47,7 @@ struct Wire {
     asset: String,
     pay_to: String,
     max_timeout_seconds: Value,
-    extra: Option<Extra>,
+    extra: Option<Box<RawValue>>,
 }
 
 #[derive(Default, Deserialize)]
@@ -61,12 +62,15 @@ struct Extra {
 impl Entry {
     /// Reads one entry.
     pub(crate) fn read(raw: Box<RawValue>) -> Result<Self, EntryError> {
-        let wire: Wire = serde_json::from_str(raw.get()).map_err(|_| EntryError::Shape)?;
+        let wire: Wire = object(&raw)?;
         if wire.scheme != "exact" {
             return Err(EntryError::Scheme);
         }
         let network: Network = wire.network.parse()?;
-        let extra = wire.extra.unwrap_or_default();
+        let extra: Extra = match &wire.extra {
+            Some(extra) => object(extra)?,
+            None => Extra::default(),
+        };
         if !extra
             .asset_transfer_method
             .is_none_or(|method| method == "eip3009")
@@ -162,6 +166,11 @@ pub enum EntryError {
     /// The token's signing domain is missing.
     #[error("the signing domain (extra.name, extra.version) is missing")]
     Domain,
+}
+
+/// Reads an object. A list of its values in their order is none, though serde takes it for one.
+fn object<T: DeserializeOwned>(raw: &RawValue) -> Result<T, EntryError> {
+    encoding::object(raw.get().as_bytes()).map_err(|_| EntryError::Shape)
 }
 
 /// A decimal string, or a whole number.

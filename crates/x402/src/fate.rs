@@ -44,8 +44,6 @@ impl Money {
             (Self::Pending, _) => Self::Pending,
             (Self::Unknown, Self::Settled | Self::Pending) => news,
             (Self::Unknown, _) => Self::Unknown,
-            // the seller said nothing of the money this time
-            (Self::Refused, Self::Sent) => Self::Refused,
             (_, _) => news,
         }
     }

@@ -28,8 +28,8 @@ pub struct Purchase {
     step: Step,
     money: Money,
     shown: u32,
-    /// What `money` was before the send that is under way, should its bytes turn out not to have left.
-    before_send: Money,
+    /// While a send is under way, what `money` was before it: its bytes may turn out not to have left.
+    before_send: Option<Money>,
     receipt: Option<Receipt>,
 }
 
@@ -51,7 +51,7 @@ impl Purchase {
             step: Step::Unpaid,
             money: Money::Unspent,
             shown: 0,
-            before_send: Money::Unspent,
+            before_send: None,
             receipt: None,
         }
     }
@@ -59,13 +59,16 @@ impl Purchase {
     /// Takes up a purchase where a ledger's record left it: `payment` stands there already.
     ///
     /// `money` is what the record says; a record that does not say more than *signed* is taken as
-    /// *unknown*, since whoever wrote it may have died after sending.
+    /// *unknown*, since whoever wrote it may have died after sending. A purchase whose bytes stand
+    /// already keeps them, and what it knows.
     pub fn resume(&mut self, payment: SignedPayment, money: Money) {
+        if matches!(self.step, Step::Persisted(_)) {
+            return;
+        }
         self.money = match money {
             Money::Unspent | Money::Signed | Money::Sent => Money::Unknown,
             Money::Refused | Money::Pending | Money::Unknown | Money::Settled => money,
         };
-        self.before_send = self.money;
         self.payment_id = payment.payment_id().clone();
         self.step = Step::Persisted(payment);
     }
@@ -160,7 +163,9 @@ impl Purchase {
             return Err(PurchaseError::OtherTerms);
         }
         self.step = Step::Signed(payment);
-        self.money = Money::Signed;
+        if self.money == Money::Unspent {
+            self.money = Money::Signed;
+        }
         Ok(())
     }
 
@@ -207,19 +212,23 @@ impl Purchase {
         };
         let header = payment.header().clone();
         self.shown = self.shown.saturating_add(1);
-        self.before_send = self.money;
+        self.before_send = Some(self.money);
         self.money = self.money.hearing(Money::Sent);
         Some(Showing { header })
     }
 
-    /// Takes word that the bytes last handed out provably did not leave.
+    /// Takes word that the bytes last handed out provably did not leave. A send that was answered,
+    /// or lost, has left: of it this is not believed.
     pub const fn handle_unsent(&mut self) {
-        self.shown = self.shown.saturating_sub(1);
-        self.money = self.before_send;
+        if let Some(before) = self.before_send.take() {
+            self.shown = self.shown.saturating_sub(1);
+            self.money = before;
+        }
     }
 
     /// Takes word that the last send got no answer. Money may have moved.
     pub const fn handle_lost(&mut self) {
+        self.before_send = None;
         self.money = self.money.hearing(Money::Unknown);
     }
 
@@ -234,7 +243,8 @@ impl Purchase {
         now: Timestamp,
     ) -> Standing {
         let Statement { said, receipt } = Statement::read(status, fields);
-        self.money = self.money.hearing(self.news(status, &said));
+        let before = self.before_send.take().unwrap_or(self.money);
+        self.money = self.money.hearing(news(before, status, &said));
         if self.receipt.is_none() || said == ReceiptStanding::Settled {
             self.receipt = receipt.or_else(|| self.receipt.take());
         }
@@ -247,17 +257,6 @@ impl Purchase {
             }
         );
         Standing::paid(self.standing(said), !useless && self.may_show(now))
-    }
-
-    /// What a reply says of the money of all sends so far, and not only of its own.
-    fn news(&self, status: StatusCode, said: &ReceiptStanding) -> Money {
-        let news = Money::said(status, said);
-        let earlier_send_is_open = self.before_send == Money::Sent;
-        if news == Money::Refused && earlier_send_is_open {
-            Money::Sent
-        } else {
-            news
-        }
     }
 
     /// What the reply said, in the light of what was known before: a refusal of this send does not
@@ -283,6 +282,18 @@ impl Purchase {
             },
             (_, said) => said,
         }
+    }
+}
+
+/// What a reply says of the money of all sends so far, and not only of its own: `before` is what was
+/// known when its send began.
+fn news(before: Money, status: StatusCode, said: &ReceiptStanding) -> Money {
+    let news = Money::said(status, said);
+    let earlier_send_is_open = before == Money::Sent;
+    if news == Money::Refused && earlier_send_is_open {
+        Money::Sent
+    } else {
+        news
     }
 }
 

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use paywait_call::{End, Intended, Means, NotPaid};
-use paywait_ledger::{Epoch, Intent, LedgerError, Taken};
+use paywait_ledger::{Epoch, Fingerprint, Intent, LedgerError, Taken};
 use paywait_signals::Timestamp;
-use paywait_x402::{KnownAsset, Purchase, PurchaseKey, SignedPayment, Terms, Usd, headers};
+use paywait_x402::{KnownAsset, PurchaseKey, SignedPayment, Terms, Usd};
 
 use super::Driver;
 use crate::name::{self, Named, Unresolved};
@@ -19,11 +19,19 @@ pub(crate) struct Till {
     purse: Arc<Purse>,
     key: PurchaseKey,
     named: bool,
+    /// Of the caller's request, once it is needed.
+    fingerprint: Option<Fingerprint>,
 }
 
 impl Driver<'_> {
-    pub(super) fn lend_purse(&mut self, purse: &Arc<Purse>) {
-        if self.till.is_some() || headers::carries_payment(self.request.get().headers()) {
+    /// Lends the call its means once they can be of use: it asks for a price, or has a name.
+    /// A call that is free never draws a key.
+    pub(super) fn lend_purse(&mut self, asks_price: bool) {
+        let Some(purse) = &self.purse else {
+            return;
+        };
+        let of_use = asks_price || self.running.named.is_some();
+        if self.till.is_some() || self.running.brings_payment || !of_use {
             return;
         }
         let named = self.running.named;
@@ -41,6 +49,7 @@ impl Driver<'_> {
             purse: Arc::clone(purse),
             key,
             named: named.is_some(),
+            fingerprint: named.map(|named| named.fingerprint),
         });
     }
 
@@ -101,13 +110,13 @@ impl Driver<'_> {
         self.call.handle_intended(answer);
     }
 
-    fn intent(&self, terms: &Terms) -> Result<(&Till, Intent), NotPaid> {
-        let till = self.till.as_ref().ok_or(NotPaid::Once)?;
-        let request = self.request.get();
-        let fingerprint = match self.running.named {
-            Some(named) => named.fingerprint,
-            None => name::fingerprint(request).ok_or(NotPaid::Once)?,
-        };
+    fn intent(&mut self, terms: &Terms) -> Result<(&Till, Intent), NotPaid> {
+        let till = self.till.as_mut().ok_or(NotPaid::NoWallet)?;
+        let fingerprint = till
+            .fingerprint
+            .or_else(|| name::fingerprint(self.request.get()));
+        till.fingerprint = fingerprint;
+        let fingerprint = fingerprint.ok_or(NotPaid::Once)?;
         let price = price(terms).ok_or(NotPaid::Policy(paywait_x402::Refusal::Uncountable))?;
         let intent = Intent::new(till.key, fingerprint, terms, price).named(till.named);
         Ok((till, intent))
@@ -115,17 +124,25 @@ impl Driver<'_> {
 
     /// Asks the signer, out of the caller's scope and bounded in time.
     pub(super) async fn sign(&mut self, terms: &Terms) {
+        self.leave_word();
         let (Some(till), Some(lease)) = (&self.till, &mut self.stake.lease) else {
             return self.call.handle_signed(Err("there is no lease".to_owned()));
         };
         lease.signer_asked = true;
-        // boxed, as most calls sign nothing and should not carry the room for it
-        let signing = Box::pin(scope::outside(till.purse.wallet.sign(terms)));
+        let cut_at = self.call.deadline();
+        let too_late = async {
+            match cut_at {
+                Some(at) => self.running.clock.sleep_until(at).await,
+                None => std::future::pending().await,
+            }
+        };
+        let signing = scope::outside(till.purse.wallet.sign(terms));
         let signed = tokio::select! {
             biased;
             signed = signing => signed.map_err(|error| error.to_string()),
             // in the signer's own time, whatever clock the call goes by
             () = tokio::time::sleep(till.purse.signing_time) => Err("no answer in time".to_owned()),
+            () = too_late => Err("no answer before the deadline".to_owned()),
         };
         self.call.handle_signed(signed);
     }
@@ -162,19 +179,28 @@ impl Driver<'_> {
         }
     }
 
-    /// Leaves word for a loop outside that comes back with the same extensions: it shows the same
-    /// bytes.
-    pub(super) fn leave_unresolved(&mut self) {
-        let at_stake = matches!(
-            self.call.end(),
-            Some(End::OutcomeUnknown | End::PaidNotDelivered)
-        );
-        let key = self.call.purchase().filter(|_| at_stake).map(Purchase::key);
-        let fingerprint = name::fingerprint(self.request.get());
-        if let (Some(key), Some(fingerprint)) = (key, fingerprint) {
-            self.extensions
-                .get()
-                .insert(Unresolved(Named { key, fingerprint }));
+    /// Leaves word for a loop outside, before anybody signs: this may be dropped at any time.
+    fn leave_word(&mut self) {
+        if let Some(Till {
+            key,
+            fingerprint: Some(fingerprint),
+            ..
+        }) = &self.till
+        {
+            let named = Named {
+                key: *key,
+                fingerprint: *fingerprint,
+            };
+            Unresolved::leave(self.extensions.get(), named);
+        }
+    }
+
+    /// What was served is resolved.
+    pub(super) fn take_back_word(&mut self) {
+        let served = self.call.end() == Some(&End::Served);
+        let till = self.till.as_ref().filter(|_| served);
+        if let Some(fingerprint) = till.and_then(|till| till.fingerprint) {
+            Unresolved::take_back(self.extensions.get(), fingerprint);
         }
     }
 
