@@ -207,6 +207,10 @@ impl Call {
             now,
         );
         self.step = match decision {
+            // whoever served it is not whom the payment was shown to
+            None if self.paying && !answer.same_origin => {
+                Step::Done(self.buyer.conclude(End::Unanswered))
+            }
             None => Step::Done(End::Served),
             Some(decision) => self.follow(&decision, now),
         };

@@ -629,3 +629,15 @@ fn asked_twice_while_a_send_is_out_it_hands_nothing_out_twice() {
         Action::Finish(End::OutcomeUnknown)
     ));
 }
+
+#[test]
+fn a_paid_answer_from_another_origin_is_no_delivery() {
+    let mut world = World::new();
+    let mut call = world.call(7, false);
+    world.drive(&mut call, &[], 4);
+    assert!(matches!(call.next(world.now()), Action::Send(_)));
+    let fields = HeaderMap::new();
+    let answer = Answered::new(Reply::new(StatusCode::OK, &fields, &[])).same_origin(false);
+    call.handle_reply(&answer, world.now());
+    assert_eq!(call.end(), Some(&End::PaidNotDelivered));
+}

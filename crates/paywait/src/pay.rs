@@ -48,8 +48,10 @@ impl Pay {
         Self::with_ledger(wallet, limits, Arc::new(MemoryLedger::new()))
     }
 
-    /// Returns a layer that pays from `wallet` within `limits` and whatever limits stand on
-    /// `ledger` already: the tighter of several holds.
+    /// Returns a layer that pays from `wallet` within `limits`, on `ledger`.
+    ///
+    /// The limit of a call is this layer's own. The limit of the day stands on the ledger: of
+    /// several layers on one ledger the tightest holds for all of them together.
     pub fn with_ledger(wallet: Wallet, limits: Limits, ledger: Arc<dyn Ledger>) -> Self {
         ledger.register(limits);
         let purse = Purse {

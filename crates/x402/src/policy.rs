@@ -132,7 +132,9 @@ impl Policy {
         if flow != PaymentFlow::Authorization && !self.upfront {
             return Err(Refusal::Flow { asked: flow });
         }
-        let asked = entry.max_timeout_seconds();
+        let asked = entry
+            .max_timeout_seconds()
+            .min(self.longest_window.as_secs());
         if asked < SHORTEST_WINDOW {
             return Err(Refusal::Window {
                 asked,
@@ -191,9 +193,9 @@ pub enum Refusal {
         asked: PaymentFlow,
     },
     /// The authorization would be valid for too short a time to be shown.
-    #[error("the seller wants a payment within {asked} s; less than {least} s are too few")]
+    #[error("the payment would be valid for {asked} s; less than {least} s are too few to show it")]
     Window {
-        /// What the seller asked for, in seconds.
+        /// What the seller asked for or the policy allows, in seconds.
         asked: u64,
         /// The least, in seconds.
         least: u64,
