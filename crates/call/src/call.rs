@@ -127,7 +127,7 @@ impl Call {
         self.report.end = if let Step::Done(end) = self.step {
             end
         } else {
-            End::Unanswered
+            self.buyer.conclude(End::Unanswered)
         };
         #[cfg(feature = "pay")]
         {
@@ -168,6 +168,9 @@ impl Call {
     /// Takes the pacer's answer: a send may go at `at`. Later than the deadline, or than the longest
     /// wait allowed, is the end of the call.
     pub fn handle_admitted(&mut self, at: Timestamp, now: Timestamp) {
+        if !matches!(self.step, Step::Admit) {
+            return;
+        }
         if at <= now {
             self.step = Step::Prepare;
             return;
@@ -182,17 +185,25 @@ impl Call {
 
     /// Takes word that a layer turned the send back before a byte left. It counts as no send.
     pub fn handle_turned_back(&mut self) {
+        if !self.is_sending() {
+            return;
+        }
         self.take_back();
         self.step = Step::Admit;
     }
 
     /// Takes the head of an answer: what it says of the money is known before its body is read.
     pub fn handle_head(&mut self, answer: &Answered<'_>, now: Timestamp) {
-        self.standing = Some(self.buyer.standing(answer, self.paying, now));
+        if self.is_sending() {
+            self.standing = Some(self.buyer.standing(answer, self.paying, now));
+        }
     }
 
     /// Takes an answer, and decides. [`handle_head`](Self::handle_head) may have come before.
     pub fn handle_reply(&mut self, answer: &Answered<'_>, now: Timestamp) {
+        if !self.is_sending() {
+            return;
+        }
         let reply = answer.reply;
         let standing = match self.standing.take() {
             Some(standing) => standing,
@@ -220,6 +231,9 @@ impl Call {
     ///
     /// After a paid send the money's fate is unknown, whatever the failure says of its bytes.
     pub fn handle_failure(&mut self, failure: Failure, now: Timestamp) {
+        if !self.is_sending() {
+            return;
+        }
         let paid = self.paying;
         // a layer below may have sent more than once: its last error speaks of its last send only
         if paid {
@@ -233,6 +247,10 @@ impl Call {
             now,
         );
         self.step = self.follow(&decision, now);
+    }
+
+    const fn is_sending(&self) -> bool {
+        matches!(self.step, Step::Sending)
     }
 
     /// What goes into the report of one send.
@@ -291,6 +309,7 @@ impl Call {
             payment: self.buyer.show(now),
         };
         self.paying = outgoing.payment.is_some();
+        self.standing = None;
         self.step = Step::Sending;
         Action::Send(outgoing)
     }
