@@ -190,7 +190,9 @@ impl<'a> Driver<'a> {
             return (Bytes::new(), response);
         }
         // a bound on what the network does, in its time, whatever clock the call goes by
-        peek(response, MOST_PEEKED, tokio::time::sleep(LONGEST_PEEK)).await
+        let stop = tokio::time::sleep(LONGEST_PEEK);
+        // apart, so that a call that meets no refusal does not carry room for one
+        Box::pin(peek(response, MOST_PEEKED, stop)).await
     }
 
     /// No answer came.

@@ -21,7 +21,15 @@ pub(crate) async fn handle(
     next: Next<'_>,
 ) -> Result<Response> {
     match Running::find(extensions, &request) {
-        Found::Inside(running) => running.join(layer, &part, request, extensions, next).await,
+        Found::Inside(running) => {
+            #[cfg(feature = "pay")]
+            running.guard_payment(&request)?;
+            if running.enter(layer, &part).await {
+                next.run(request, extensions).await
+            } else {
+                Err(running.turn_back(request))
+            }
+        }
         Found::Beside => next.run(request, extensions).await,
         // apart, so that a layer that only joins does not carry room for a whole drive
         Found::Outside => {

@@ -5,8 +5,8 @@ use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use http::{Extensions, Method};
-use reqwest::{Body, Request, Response, Url};
-use reqwest_middleware::{Next, Result};
+use reqwest::{Body, Request, Url};
+use reqwest_middleware::Error;
 #[cfg(feature = "pay")]
 use {
     crate::name::Named,
@@ -59,7 +59,7 @@ struct State {
     #[cfg(feature = "pace")]
     permit: Option<Permit>,
     #[cfg(feature = "pay")]
-    taken: Option<std::result::Result<Taken, LedgerError>>,
+    taken: Option<Result<Taken, LedgerError>>,
 }
 
 /// Which layer: two of a kind are told apart, and one that a send passes twice shows that a
@@ -94,7 +94,7 @@ pub(crate) struct Gathered {
     #[cfg(feature = "pace")]
     pub(crate) permit: Option<Permit>,
     #[cfg(feature = "pay")]
-    pub(crate) taken: Option<std::result::Result<Taken, LedgerError>>,
+    pub(crate) taken: Option<Result<Taken, LedgerError>>,
 }
 
 impl Running {
@@ -144,26 +144,10 @@ impl Running {
         SENDING.scope(Arc::clone(self), send).await
     }
 
-    /// Lends a part to the call, and hands the send on or turns it back.
-    pub(crate) async fn join(
-        &self,
-        layer: LayerId,
-        part: &Part,
-        request: Request,
-        extensions: &mut Extensions,
-        next: Next<'_>,
-    ) -> Result<Response> {
-        #[cfg(feature = "pay")]
-        if self.is_diverted(&request) {
-            return Err(reqwest_middleware::Error::middleware(Diverted));
-        }
-        if self.enter(layer, part).await {
-            next.run(request, extensions).await
-        } else {
-            let mut request = request;
-            self.state().body = request.body_mut().take();
-            Err(reqwest_middleware::Error::middleware(TurnedBack))
-        }
+    /// Keeps the body of a send that is turned back, and says that it was.
+    pub(crate) fn turn_back(&self, mut request: Request) -> Error {
+        self.state().body = request.body_mut().take();
+        Error::middleware(TurnedBack)
     }
 
     /// Lends the driver's own part, which needs no send to join.
@@ -221,7 +205,7 @@ impl Running {
         })
     }
 
-    /// A layer that meets a send: true if the send may go on.
+    /// A layer that meets a send, and lends its part: true if the send may go on.
     #[cfg_attr(
         not(any(feature = "pay", feature = "pace")),
         expect(
@@ -230,7 +214,7 @@ impl Running {
             reason = "there is no pacer and no ledger to ask"
         )
     )]
-    async fn enter(&self, layer: LayerId, part: &Part) -> bool {
+    pub(crate) async fn enter(&self, layer: LayerId, part: &Part) -> bool {
         let Some(passed) = self.state().pass(layer, part) else {
             return false;
         };
@@ -282,12 +266,15 @@ impl Running {
         !state.turned_back
     }
 
-    /// Whether a layer between ours has sent a payment of ours on its way to another origin than the
-    /// one that was asked.
+    /// Lets nothing pass that a layer between ours has sent, with a payment of ours, on its way to
+    /// another origin than the one that was asked.
     #[cfg(feature = "pay")]
-    fn is_diverted(&self, request: &Request) -> bool {
+    pub(crate) fn guard_payment(&self, request: &Request) -> Result<(), Error> {
         let ours = !self.brings_payment && headers::carries_payment(request.headers());
-        ours && request.url().origin() != self.url.origin()
+        if ours && request.url().origin() != self.url.origin() {
+            return Err(Error::middleware(Diverted));
+        }
+        Ok(())
     }
 
     fn is_of(&self, request: &Request) -> bool {

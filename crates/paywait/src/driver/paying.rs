@@ -136,7 +136,8 @@ impl Driver<'_> {
                 None => std::future::pending().await,
             }
         };
-        let signing = scope::outside(till.purse.wallet.sign(terms));
+        // apart, so that a call that signs nothing does not carry room for it
+        let signing = Box::pin(scope::outside(till.purse.wallet.sign(terms)));
         let signed = tokio::select! {
             biased;
             signed = signing => signed.map_err(|error| error.to_string()),
