@@ -164,10 +164,16 @@ impl Buyer {
         }
     }
 
-    /// The last send got no answer.
-    pub(crate) fn lose(&mut self) {
-        if let Some(purchase) = self.purchase_mut() {
-            purchase.handle_lost();
+    /// The last send, which carried a payment or not, got no answer. An offer in the head of an
+    /// answer that did not come is none.
+    pub(crate) fn lose(&mut self, paid: bool) {
+        let Some(errand) = &mut self.errand else {
+            return;
+        };
+        if paid {
+            errand.purchase.handle_lost();
+        } else {
+            errand.offer = None;
         }
     }
 

@@ -236,9 +236,7 @@ impl Call {
         }
         let paid = self.paying;
         // a layer below may have sent more than once: its last error speaks of its last send only
-        if paid {
-            self.buyer.lose();
-        }
+        self.buyer.lose(paid);
         let decision = self.judge_failure(failure, paid);
         self.book(
             Answer::None(failure.kind),

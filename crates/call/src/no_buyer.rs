@@ -56,7 +56,7 @@ impl Buyer {
 
     pub(crate) fn take_back(&mut self) {}
 
-    pub(crate) fn lose(&mut self) {}
+    pub(crate) fn lose(&mut self, _paid: bool) {}
 
     pub(crate) const fn may_show(&self, _at: Timestamp) -> bool {
         true

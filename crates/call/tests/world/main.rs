@@ -49,6 +49,9 @@ fn check_end(world: &World, report: &Report) {
     let in_doubt = matches!(end, End::PaidNotDelivered | End::OutcomeUnknown);
     assert_eq!(*end == End::Served, seen.served, "{end}");
     assert_eq!(report.sends.len(), usize::try_from(seen.sends).unwrap());
+    if *end == End::InFlight {
+        assert!(!seen.open, "bytes are out, and they are another's");
+    }
     if seen.served || *end == End::InFlight {
         return;
     }
