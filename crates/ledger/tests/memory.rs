@@ -484,6 +484,8 @@ fn what_nobody_intended_cannot_be_written() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     /// What was granted never passes the limit, and the time to come back is the first at which
     /// there is room.
     #[test]

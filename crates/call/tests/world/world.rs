@@ -95,7 +95,8 @@ pub(crate) const PLAN: Plan = Plan {
     deadline: None,
 };
 
-static SIGNER: LazyLock<PrivateKeySigner> = LazyLock::new(PrivateKeySigner::random);
+/// Shared, since the first signature of each wallet is checked, and that is slow.
+static WALLET: LazyLock<Wallet> = LazyLock::new(|| Wallet::evm(PrivateKeySigner::random()));
 
 /// The process died.
 #[derive(Debug)]
@@ -119,7 +120,7 @@ impl World {
             wall: START,
             latest: START,
             ledger,
-            wallet: Wallet::evm(SIGNER.clone()),
+            wallet: WALLET.clone(),
             seller: Seller::default(),
             key,
             named,
