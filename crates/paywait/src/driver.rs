@@ -9,7 +9,7 @@ use http::Extensions;
 use http::StatusCode;
 use paywait_call::{Action, Answered, Call, End, Failure, FailureKind, Outgoing};
 use paywait_signals::{Reply, Timestamp};
-use reqwest::{Body, Request, Response};
+use reqwest::{Request, Response};
 use reqwest_middleware::{Next, Result};
 
 use crate::part::Part;
@@ -34,7 +34,6 @@ mod paying;
 pub(crate) struct Driver<'a> {
     call: Call,
     running: Arc<Running>,
-    request: request::Template,
     #[cfg(any(feature = "pay", feature = "pace"))]
     stake: Stake,
     /// The last answer, kept whole until the next send.
@@ -63,16 +62,17 @@ impl<'a> Driver<'a> {
         for after in request::deadlines(extensions) {
             call.set_deadline(now.saturating_add(after));
         }
+        #[cfg(feature = "pay")]
+        let named = crate::name::Named::of(&request, extensions);
         let running = Running::new(
             Arc::clone(clock),
-            &request,
+            request,
+            part,
             #[cfg(feature = "pay")]
-            crate::name::Named::of(&request, extensions),
+            named,
         );
-        running.begin(part);
         Box::new(Self {
             call,
-            request: request::Template::new(request),
             #[cfg(any(feature = "pay", feature = "pace"))]
             stake: Stake::default(),
             answer: None,
@@ -122,13 +122,12 @@ impl<'a> Driver<'a> {
     async fn send(&mut self, outgoing: Outgoing, next: Next<'_>) {
         self.answer = None;
         self.cause = None;
-        let Some(mut request) = self.request.copy() else {
+        let cut_at = outgoing.cut_at;
+        let Some(request) = self.load(outgoing) else {
             self.call
                 .handle_failure(Failure::unsent(FailureKind::Final), self.now());
             return;
         };
-        let cut_at = outgoing.cut_at;
-        outgoing.write(request.headers_mut());
         #[cfg(feature = "pace")]
         self.is_out(true);
         let send = self
@@ -144,15 +143,7 @@ impl<'a> Driver<'a> {
         };
         #[cfg(feature = "pace")]
         self.is_out(false);
-        let gathered = self.pick_up();
-        let turned_back = gathered.turned_back && matches!(sent, Some(Err(_)));
-        if turned_back {
-            self.turned_back(gathered.body);
-        }
-        #[cfg(feature = "pay")]
-        if let Some(taken) = gathered.taken {
-            self.took(taken);
-        }
+        let turned_back = self.was_turned_back(matches!(sent, Some(Err(_))));
         match sent {
             _ if turned_back => {}
             Some(Ok(response)) => self.answered(response).await,
@@ -161,9 +152,34 @@ impl<'a> Driver<'a> {
         }
     }
 
+    /// Returns the request for one send, with what goes with it; `None` if its body has gone.
+    fn load(&self, outgoing: Outgoing) -> Option<Request> {
+        let mut request = self.running.copy_request()?;
+        outgoing.write(request.headers_mut());
+        Some(request)
+    }
+
+    /// Takes what joining layers left. If the send `failed` because one of them must act before it,
+    /// nothing has left.
+    fn was_turned_back(&mut self, failed: bool) -> bool {
+        let gathered = self.pick_up();
+        let turned_back = gathered.turned_back && failed;
+        if turned_back {
+            #[cfg(feature = "pace")]
+            self.give_back_permit();
+            self.call.handle_turned_back();
+        }
+        #[cfg(feature = "pay")]
+        if let Some(taken) = gathered.taken {
+            self.took(taken);
+        }
+        turned_back
+    }
+
     /// An answer came. What it says of the money is booked before its body is read.
     async fn answered(&mut self, response: Response) {
-        let same_origin = response.url().origin() == self.request.get().url().origin();
+        let asked = self.running.template.get().url();
+        let same_origin = request::same_origin(response.url(), asked);
         let now = self.now();
         #[cfg(feature = "pay")]
         self.lend_purse(response.status() == StatusCode::PAYMENT_REQUIRED);
@@ -211,14 +227,6 @@ impl<'a> Driver<'a> {
         self.cause = cause;
         #[cfg(feature = "pay")]
         self.book_money(self.now()).await;
-    }
-
-    /// A layer joined that must act before the send: nothing has left.
-    fn turned_back(&mut self, body: Option<Body>) {
-        #[cfg(feature = "pace")]
-        self.give_back_permit();
-        self.request.take_back(body);
-        self.call.handle_turned_back();
     }
 
     /// Takes what joining layers have lent since the last time, and passes it to the machine.

@@ -2,62 +2,47 @@
 
 use std::time::Duration;
 
-use http::Extensions;
+use http::{Extensions, HeaderName};
 use paywait_call::Facts;
 use reqwest::{Body, Request, Url};
 
 use crate::{Deadline, scope};
 
-/// The request of one call, as the caller made it.
-pub(crate) enum Template {
-    /// It can be sent as often as need be.
-    Many(Request),
-    /// Its body is a stream that can be sent once.
-    Once { head: Request, body: Option<Body> },
+/// The request of one call, as the caller made it, less a body that is a stream.
+pub(crate) struct Template {
+    request: Request,
+    sends_once: bool,
 }
 
 impl Template {
-    pub(crate) fn new(mut request: Request) -> Self {
-        if has_bytes(&request) {
-            return Self::Many(request);
-        }
-        let body = request.body_mut().take();
-        Self::Once {
-            head: request,
-            body,
-        }
+    /// Takes a request apart: what can be copied, and the body that cannot.
+    pub(crate) fn new(mut request: Request) -> (Self, Option<Body>) {
+        let sends_once = !has_bytes(&request);
+        let stream = sends_once.then(|| request.body_mut().take()).flatten();
+        let template = Self {
+            request,
+            sends_once,
+        };
+        (template, stream)
     }
 
     pub(crate) const fn get(&self) -> &Request {
-        match self {
-            Self::Many(request) | Self::Once { head: request, .. } => request,
-        }
+        &self.request
     }
 
-    /// Returns a copy to send, or `None` if the body has gone.
-    pub(crate) fn copy(&mut self) -> Option<Request> {
-        match self {
-            Self::Many(request) => request.try_clone(),
-            Self::Once { head, body } => {
-                let body = body.take()?;
-                let mut request = head.try_clone()?;
-                *request.body_mut() = Some(body);
-                Some(request)
-            }
+    /// Returns a copy to send, with the stream that is its body; `None` if that has gone.
+    pub(crate) fn copy(&self, stream: &mut Option<Body>) -> Option<Request> {
+        let mut copy = self.request.try_clone()?;
+        if self.sends_once {
+            *copy.body_mut() = Some(stream.take()?);
         }
-    }
-
-    /// Takes back the body of a send that was turned back before a byte left.
-    pub(crate) fn take_back(&mut self, returned: Option<Body>) {
-        if let Self::Once { body, .. } = self {
-            *body = returned;
-        }
+        Some(copy)
     }
 }
 
 /// Returns what the machine must know of a request.
 pub(crate) fn facts(request: &Request) -> Facts {
-    let keyed = request.headers().contains_key("idempotency-key");
+    let keyed = request.headers().contains_key(IDEMPOTENCY_KEY);
     let mut facts = Facts::of(request.method(), keyed);
     if !has_bytes(request) {
         facts = facts.once();
@@ -92,9 +77,40 @@ fn is_payable(url: &Url) -> bool {
     }
 }
 
+/// Whether two addresses have one origin (RFC 6454): scheme, host and port.
+pub(crate) fn same_origin(one: &Url, other: &Url) -> bool {
+    matches!(one.scheme(), "http" | "https")
+        && one.scheme() == other.scheme()
+        && one.host() == other.host()
+        && one.port_or_known_default() == other.port_or_known_default()
+}
+
+/// It makes any method safe to send again (draft-ietf-httpapi-idempotency-key-header).
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_origin_is_scheme_host_and_port() {
+        let same = |one: &str, other: &str| {
+            let (one, other) = (one.parse::<Url>().unwrap(), other.parse::<Url>().unwrap());
+            let same = same_origin(&one, &other);
+            assert_eq!(same, one.origin() == other.origin(), "{one} {other}");
+            same
+        };
+        assert!(same("https://a.example/x?y", "HTTPS://A.example:443/z"));
+        assert!(same("http://u:p@127.0.0.1:80", "http://127.1/"));
+        assert!(!same("https://a.example/", "http://a.example/"));
+        assert!(!same("http://a.example/", "http://a.example:443/"));
+        assert!(!same("https://a.example/", "https://a.example:8443/"));
+        assert!(!same("https://a.example/", "https://b.a.example/"));
+        assert!(!same("https://a.example/", "https://a.example./"));
+        assert!(!same("https://[::1]/", "https://[::2]/"));
+        assert!(!same("file:///a", "file:///a"));
+        assert!(!same("data:text/plain,402", "data:text/plain,402"));
+    }
 
     #[test]
     fn what_only_looks_like_https_or_loopback_is_not_payable() {

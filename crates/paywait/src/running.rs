@@ -4,13 +4,14 @@ use std::fmt;
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use http::{Extensions, Method};
-use reqwest::{Body, Request, Url};
+use http::Extensions;
+use reqwest::{Body, Request};
 use reqwest_middleware::Error;
 #[cfg(feature = "pay")]
 use {
     crate::name::Named,
     crate::part::Purse,
+    crate::request::same_origin,
     paywait_ledger::{LedgerError, Taken},
     paywait_x402::headers,
 };
@@ -22,6 +23,7 @@ use {
 
 use crate::Clock;
 use crate::part::{Part, Parts};
+use crate::request::Template;
 
 tokio::task_local! {
     /// The call whose send is under way in this task. It finds the call again where a layer
@@ -32,8 +34,7 @@ tokio::task_local! {
 /// A call that is under way: who lent what, and what became of the send that is out.
 pub(crate) struct Running {
     pub(crate) clock: Arc<dyn Clock>,
-    method: Method,
-    url: Url,
+    pub(crate) template: Template,
     /// Whether the caller brings a payment of his own: then none of ours is added.
     #[cfg(feature = "pay")]
     pub(crate) brings_payment: bool,
@@ -50,8 +51,8 @@ struct State {
     parts: Parts,
     /// A layer turned the send that is out back: nothing of it may leave.
     turned_back: bool,
-    /// The body of the send that was turned back.
-    body: Option<Body>,
+    /// The body of a request that can be sent once, until it goes.
+    stream: Option<Body>,
     /// How often the send that is out has passed each layer.
     passes: Vec<(LayerId, u32)>,
     /// The most of them: more than one shows that a foreign layer sends by itself.
@@ -90,7 +91,6 @@ pub(crate) enum Found {
 pub(crate) struct Gathered {
     pub(crate) parts: Parts,
     pub(crate) turned_back: bool,
-    pub(crate) body: Option<Body>,
     #[cfg(feature = "pace")]
     pub(crate) permit: Option<Permit>,
     #[cfg(feature = "pay")]
@@ -98,24 +98,31 @@ pub(crate) struct Gathered {
 }
 
 impl Running {
+    /// Starts a call that the layer of `part` drives.
     pub(crate) fn new(
         clock: Arc<dyn Clock>,
-        request: &Request,
+        request: Request,
+        part: &Part,
         #[cfg(feature = "pay")] named: Option<Named>,
     ) -> Arc<Self> {
         #[cfg(feature = "pay")]
         let brings_payment = headers::carries_payment(request.headers());
+        let (template, stream) = Template::new(request);
+        let mut state = State {
+            stream,
+            ..State::default()
+        };
+        state.parts.lend(part);
         Arc::new(Self {
             clock,
-            method: request.method().clone(),
-            url: request.url().clone(),
+            template,
             #[cfg(feature = "pay")]
             brings_payment,
             #[cfg(feature = "pay")]
             named: named.filter(|_| !brings_payment),
             #[cfg(feature = "pace")]
             pace_key: OnceLock::new(),
-            state: Mutex::default(),
+            state: Mutex::new(state),
         })
     }
 
@@ -144,15 +151,15 @@ impl Running {
         SENDING.scope(Arc::clone(self), send).await
     }
 
-    /// Keeps the body of a send that is turned back, and says that it was.
-    pub(crate) fn turn_back(&self, mut request: Request) -> Error {
-        self.state().body = request.body_mut().take();
-        Error::middleware(TurnedBack)
+    /// Returns the request for one more send, or `None` if its body has gone.
+    pub(crate) fn copy_request(&self) -> Option<Request> {
+        self.template.copy(&mut self.state().stream)
     }
 
-    /// Lends the driver's own part, which needs no send to join.
-    pub(crate) fn begin(&self, part: &Part) {
-        self.state().parts.lend(part);
+    /// Takes the body of a send back before a byte of it left, and says that it was turned back.
+    pub(crate) fn turn_back(&self, mut request: Request) -> Error {
+        self.state().stream = request.body_mut().take();
+        Error::middleware(TurnedBack)
     }
 
     /// Takes what joining layers left since the last time.
@@ -161,7 +168,6 @@ impl Running {
         Gathered {
             parts: state.parts.clone(),
             turned_back: std::mem::take(&mut state.turned_back),
-            body: state.body.take(),
             #[cfg(feature = "pace")]
             permit: state.permit.take(),
             #[cfg(feature = "pay")]
@@ -196,12 +202,9 @@ impl Running {
     #[cfg(feature = "pace")]
     pub(crate) fn pace_key(&self) -> &PaceKey {
         self.pace_key.get_or_init(|| {
-            let port = self.url.port_or_known_default().unwrap_or_default();
-            PaceKey::origin(
-                self.url.scheme(),
-                self.url.host_str().unwrap_or_default(),
-                port,
-            )
+            let url = self.template.get().url();
+            let port = url.port_or_known_default().unwrap_or_default();
+            PaceKey::origin(url.scheme(), url.host_str().unwrap_or_default(), port)
         })
     }
 
@@ -271,14 +274,15 @@ impl Running {
     #[cfg(feature = "pay")]
     pub(crate) fn guard_payment(&self, request: &Request) -> Result<(), Error> {
         let ours = !self.brings_payment && headers::carries_payment(request.headers());
-        if ours && request.url().origin() != self.url.origin() {
+        if ours && !same_origin(request.url(), self.template.get().url()) {
             return Err(Error::middleware(Diverted));
         }
         Ok(())
     }
 
     fn is_of(&self, request: &Request) -> bool {
-        self.method == *request.method() && self.url == *request.url()
+        let own = self.template.get();
+        own.method() == request.method() && own.url() == request.url()
     }
 
     fn is_open(&self) -> bool {

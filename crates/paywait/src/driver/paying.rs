@@ -114,7 +114,7 @@ impl Driver<'_> {
         let till = self.till.as_mut().ok_or(NotPaid::NoWallet)?;
         let fingerprint = till
             .fingerprint
-            .or_else(|| name::fingerprint(self.request.get()));
+            .or_else(|| name::fingerprint(self.running.template.get()));
         till.fingerprint = fingerprint;
         let fingerprint = fingerprint.ok_or(NotPaid::Once)?;
         let price = price(terms).ok_or(NotPaid::Policy(paywait_x402::Refusal::Uncountable))?;
