@@ -97,7 +97,6 @@ impl Buyer {
         paid: bool,
         now: Timestamp,
     ) -> Standing {
-        let reply = answer.reply;
         match &mut self.errand {
             // who has no wallet can still say what was asked for
             None if paid => Standing::unpaid(),
@@ -105,9 +104,16 @@ impl Buyer {
                 Ok(_) => Standing::offered(OfferStanding::Payable),
                 Err(none) => Standing::offered(none),
             },
-            Some(errand) if paid => errand
-                .purchase
-                .handle_reply(reply.status, reply.headers, now),
+            Some(errand) if paid => {
+                // who was not asked cannot say that the payment moved nothing
+                if !answer.same_origin {
+                    errand.purchase.handle_lost();
+                }
+                let reply = answer.reply;
+                errand
+                    .purchase
+                    .handle_reply(reply.status, reply.headers, now)
+            }
             Some(errand) => Standing::offered(errand.read_offer(answer)),
         }
     }
