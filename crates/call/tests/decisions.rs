@@ -449,6 +449,27 @@ fn an_offer_that_cannot_be_read_or_comes_from_elsewhere_is_not_paid() {
 }
 
 #[test]
+fn a_paid_answer_from_another_origin_is_no_delivery_and_no_refusal() {
+    let no = json!({"success": false, "errorReason": "insufficient_funds", "transaction": ""});
+    let no = field("payment-response", &no);
+    for (status, fields, end) in [
+        (200, &HeaderMap::new(), End::PaidNotDelivered),
+        (404, &no, End::OutcomeUnknown),
+    ] {
+        let mut call = Driven::buying(post());
+        assert!(call.sends());
+        call.hears(402, &offered());
+        assert!(call.sends());
+        let reply = Reply::new(StatusCode::from_u16(status).unwrap(), fields, &[]);
+        let now = call.now();
+        call.call
+            .handle_reply(&Answered::new(reply).same_origin(false), now);
+        assert!(!call.sends());
+        assert_eq!(call.end(), end);
+    }
+}
+
+#[test]
 fn what_the_ledger_or_the_signer_refuses_is_not_paid() {
     let limit = NotPaid::Limit {
         what: "too much".to_owned(),

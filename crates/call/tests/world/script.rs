@@ -65,6 +65,8 @@ pub(crate) struct Turn {
     pub(crate) price: u64,
     /// Whether an offer begins with ways to pay that nobody can take.
     pub(crate) others: bool,
+    /// Whether another origin answers than the one that was asked.
+    pub(crate) elsewhere: bool,
     /// How long the send takes, in milliseconds.
     pub(crate) takes: u64,
     /// When the pacer lets the send go, in milliseconds from when it is asked.
@@ -79,6 +81,7 @@ pub(crate) const FAIR: Turn = Turn {
     says: Says::Fair,
     price: 10_000,
     others: false,
+    elsewhere: false,
     takes: 20,
     slot: 0,
     jump: 0,
@@ -208,14 +211,20 @@ pub(crate) fn turns() -> impl Strategy<Value = Vec<Turn>> {
     let jump =
         prop_oneof![6 => Just(0_i64), 1 => -1_800_000_i64..1_800_000, 1 => -9_000_i64..9_000];
     let turn = (
-        (says(), price, prop::bool::weighted(0.2)),
+        (
+            says(),
+            price,
+            prop::bool::weighted(0.2),
+            prop::bool::weighted(0.1),
+        ),
         (0_u64..3_000, slot, jump, any::<bool>()),
     );
     let turn = turn.prop_map(
-        |((says, price, others), (takes, slot, jump, jumps_early))| Turn {
+        |((says, price, others, elsewhere), (takes, slot, jump, jumps_early))| Turn {
             says,
             price,
             others,
+            elsewhere,
             takes,
             slot,
             jump,

@@ -325,12 +325,13 @@ impl World {
         self.seen.sends += 1;
         self.wall += turn.takes / 2;
         let reply = self.seller.take(turn, payment.as_ref(), self.wall);
-        self.seen.open |= paid && !turn.says.denies();
+        // who was not asked cannot say what became of the payment
+        self.seen.open |= paid && (turn.elsewhere || !turn.says.denies());
         self.wall += turn.takes / 2;
         self.jump(turn.jump);
         self.half_step()?;
         match reply {
-            Some(reply) => self.hear(call, &reply)?,
+            Some(reply) => self.hear(call, &reply, (paid, turn.elsewhere))?,
             None => self.miss(call, turn.says, paid),
         }
         self.note(call);
@@ -338,8 +339,14 @@ impl World {
     }
 
     /// An answer: its head is booked before its body is read.
-    fn hear(&mut self, call: &mut Call, reply: &crate::seller::Reply) -> Result<(), Died> {
+    fn hear(
+        &mut self,
+        call: &mut Call,
+        reply: &crate::seller::Reply,
+        (paid, elsewhere): (bool, bool),
+    ) -> Result<(), Died> {
         let answer = Answered::new(Reply::new(reply.status, &reply.fields, &[]));
+        let answer = answer.same_origin(!elsewhere);
         call.handle_head(&answer, self.now());
         self.note(call);
         self.half_step()?;
@@ -348,7 +355,7 @@ impl World {
             self.seen.told = self.wall + wait * 1_000;
             self.latest = self.wall;
         }
-        self.seen.served |= reply.status.is_success();
+        self.seen.served |= reply.status.is_success() && !(paid && elsewhere);
         call.handle_reply(&answer, self.now());
         Ok(())
     }
