@@ -12,7 +12,7 @@
 //!
 //! Admission comes before signing, so that a signature does not age in a queue. The intent is
 //! written before the signature, and the signed bytes before the first of them leaves: a
-//! [`Action::Send`] with a payment is handed out only after the [`Action::Persist`] of that
+//! [`Action::Send`] with a payment is handed out only after the `Persist` of that
 //! payment was confirmed.
 //!
 //! # Features

@@ -130,19 +130,6 @@ impl Purchase {
         Ok(())
     }
 
-    /// Returns to *unpaid* after terms were accepted and the signer was not asked.
-    ///
-    /// # Errors
-    ///
-    /// [`PurchaseError::AlreadySigned`]: a signature exists and cannot be taken back.
-    pub fn withdraw(&mut self) -> Result<(), PurchaseError> {
-        if self.is_signed() {
-            return Err(PurchaseError::AlreadySigned);
-        }
-        self.step = Step::Unpaid;
-        Ok(())
-    }
-
     /// Returns the accepted terms while they wait for their signature.
     pub fn terms(&self) -> Option<Arc<Terms>> {
         match &self.step {
@@ -304,9 +291,6 @@ pub enum PurchaseError {
     /// Terms were accepted before.
     #[error("this purchase has accepted an offer already")]
     AlreadyAccepted,
-    /// A signature exists.
-    #[error("this purchase is signed already")]
-    AlreadySigned,
     /// No terms wait for a signature.
     #[error("this purchase has accepted no offer")]
     NotAccepted,
