@@ -159,6 +159,12 @@ impl Books {
         record.signer_asked |= signer_asked;
         if record.payment.is_none() && !record.signer_asked {
             self.strike(key);
+            return;
+        }
+        // it stopped to count while it was in use, and nobody can ask for its key again
+        let counted = self.counted.contains(&(record.counts_until, key));
+        if !record.intent.named && !counted {
+            self.records.remove(&key);
         }
     }
 
