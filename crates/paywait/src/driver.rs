@@ -12,7 +12,7 @@ use paywait_signals::{Reply, Timestamp};
 use reqwest::{Request, Response};
 use reqwest_middleware::{Next, Result};
 
-use crate::part::Part;
+use crate::part::{Part, Parts};
 use crate::peek::peek;
 use crate::running::{Gathered, Running};
 #[cfg(any(feature = "pay", feature = "pace"))]
@@ -236,25 +236,32 @@ impl<'a> Driver<'a> {
             expect(unused_mut, reason = "only permits are taken out")
         )]
         let mut gathered = self.running.gather();
-        #[cfg(feature = "retry")]
-        if let Some(patience) = &gathered.parts.retry {
-            self.loops = true;
-            self.call.lend_patience(patience);
-        }
-        #[cfg(feature = "pace")]
-        if let Some(pacer) = &gathered.parts.pacer {
-            self.lend_pacer(pacer);
+        if let Some(parts) = &gathered.parts {
+            self.borrow(parts);
         }
         #[cfg(feature = "pace")]
         if let (Some(pacing), Some(permit)) = (&mut self.stake.pacing, gathered.permit.take()) {
             pacing.permit = Some(permit);
         }
+        gathered
+    }
+
+    /// Takes what was lent: the first of a kind counts.
+    fn borrow(&mut self, parts: &Parts) {
+        #[cfg(feature = "retry")]
+        if let Some(patience) = &parts.retry {
+            self.loops = true;
+            self.call.lend_patience(patience);
+        }
+        #[cfg(feature = "pace")]
+        if let Some(pacer) = &parts.pacer {
+            self.lend_pacer(pacer);
+        }
         #[cfg(feature = "pay")]
-        if let Some(purse) = &gathered.parts.purse {
+        if let Some(purse) = &parts.purse {
             self.purse.get_or_insert_with(|| Arc::clone(purse));
             self.lend_purse(false);
         }
-        gathered
     }
 
     /// Hands back the last answer with the report beside it, or the typed end where there is none.
