@@ -93,9 +93,10 @@ impl<'a> Driver<'a> {
         #[cfg(feature = "pay")]
         self.take_named().await;
         loop {
-            match self.call.next(self.now()) {
+            let now = self.now();
+            match self.call.next(now) {
                 #[cfg(feature = "pace")]
-                Action::Admit => self.admit().await,
+                Action::Admit => self.admit(now).await,
                 #[cfg(feature = "pay")]
                 Action::Intend(terms) => self.intend(&terms).await,
                 #[cfg(feature = "pay")]
@@ -189,26 +190,19 @@ impl<'a> Driver<'a> {
         #[cfg(feature = "pay")]
         self.book_money(now).await;
 
-        let (start, response) = self.look_into(response).await;
-        let now = self.now();
+        let status = response.status();
+        let (start, response, now) = if status.is_success() || status.is_informational() {
+            (Bytes::new(), response, now)
+        } else {
+            let (start, response) = look_into(response).await;
+            (start, response, self.now())
+        };
         let reply = Reply::new(response.status(), response.headers(), &start);
         self.call
             .handle_reply(&Answered::new(reply).same_origin(same_origin), now);
         #[cfg(feature = "pace")]
         self.observe(now).await;
         self.answer = Some(response);
-    }
-
-    /// Reads the start of a refusal's body, bounded in bytes and time; other bodies are not touched.
-    async fn look_into(&self, response: Response) -> (Bytes, Response) {
-        let status = response.status();
-        if status.is_success() || status.is_informational() {
-            return (Bytes::new(), response);
-        }
-        // a bound on what the network does, in its time, whatever clock the call goes by
-        let stop = tokio::time::sleep(LONGEST_PEEK);
-        // apart, so that a call that meets no refusal does not carry room for one
-        Box::pin(peek(response, MOST_PEEKED, stop)).await
     }
 
     /// No answer came.
@@ -322,6 +316,14 @@ impl Drop for Entered<'_> {
             }
         }
     }
+}
+
+/// Reads the start of a refusal's body, bounded in bytes and time; other bodies are not touched.
+async fn look_into(response: Response) -> (Bytes, Response) {
+    // a bound on what the network does, in its time, whatever clock the call goes by
+    let stop = tokio::time::sleep(LONGEST_PEEK);
+    // apart, so that a call that meets no refusal does not carry room for one
+    Box::pin(peek(response, MOST_PEEKED, stop)).await
 }
 
 /// As much of a refusal's body as is read.
