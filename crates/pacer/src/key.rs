@@ -1,8 +1,9 @@
 //! What quotas are kept under.
 
 use std::fmt;
+use std::sync::Arc;
 
-/// What quotas are kept under: an origin (RFC 6454), that is scheme, host and port.
+/// What quotas are kept under: an origin (RFC 6454), that is scheme, host and port. Cheap to clone.
 ///
 /// ```
 /// use paywait_pacer::PaceKey;
@@ -11,13 +12,13 @@ use std::fmt;
 /// assert_eq!(key.as_str(), "https://api.example:443");
 /// ```
 #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub struct PaceKey(String);
+pub struct PaceKey(Arc<str>);
 
 impl PaceKey {
     /// Returns the key of an origin. Scheme and host are taken as a URL parser gives them: lower
     /// case, the host in its ASCII form.
     pub fn origin(scheme: &str, host: &str, port: u16) -> Self {
-        Self(format!("{scheme}://{host}:{port}"))
+        Self(format!("{scheme}://{host}:{port}").into())
     }
 
     /// Returns the key as text.

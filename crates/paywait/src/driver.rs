@@ -12,7 +12,7 @@ use paywait_signals::{Reply, Timestamp};
 use reqwest::{Request, Response};
 use reqwest_middleware::{Next, Result};
 
-use crate::part::Part;
+use crate::part::{Part, Parts};
 use crate::peek::peek;
 use crate::running::{Gathered, Running};
 #[cfg(any(feature = "pay", feature = "pace"))]
@@ -93,9 +93,10 @@ impl<'a> Driver<'a> {
         #[cfg(feature = "pay")]
         self.take_named().await;
         loop {
-            match self.call.next(self.now()) {
+            let now = self.now();
+            match self.call.next(now) {
                 #[cfg(feature = "pace")]
-                Action::Admit => self.admit().await,
+                Action::Admit => self.admit(now).await,
                 #[cfg(feature = "pay")]
                 Action::Intend(terms) => self.intend(&terms).await,
                 #[cfg(feature = "pay")]
@@ -189,26 +190,19 @@ impl<'a> Driver<'a> {
         #[cfg(feature = "pay")]
         self.book_money(now).await;
 
-        let (start, response) = self.look_into(response).await;
-        let now = self.now();
+        let status = response.status();
+        let (start, response, now) = if status.is_success() || status.is_informational() {
+            (Bytes::new(), response, now)
+        } else {
+            let (start, response) = look_into(response).await;
+            (start, response, self.now())
+        };
         let reply = Reply::new(response.status(), response.headers(), &start);
         self.call
             .handle_reply(&Answered::new(reply).same_origin(same_origin), now);
         #[cfg(feature = "pace")]
         self.observe(now).await;
         self.answer = Some(response);
-    }
-
-    /// Reads the start of a refusal's body, bounded in bytes and time; other bodies are not touched.
-    async fn look_into(&self, response: Response) -> (Bytes, Response) {
-        let status = response.status();
-        if status.is_success() || status.is_informational() {
-            return (Bytes::new(), response);
-        }
-        // a bound on what the network does, in its time, whatever clock the call goes by
-        let stop = tokio::time::sleep(LONGEST_PEEK);
-        // apart, so that a call that meets no refusal does not carry room for one
-        Box::pin(peek(response, MOST_PEEKED, stop)).await
     }
 
     /// No answer came.
@@ -236,25 +230,32 @@ impl<'a> Driver<'a> {
             expect(unused_mut, reason = "only permits are taken out")
         )]
         let mut gathered = self.running.gather();
-        #[cfg(feature = "retry")]
-        if let Some(patience) = &gathered.parts.retry {
-            self.loops = true;
-            self.call.lend_patience(patience);
-        }
-        #[cfg(feature = "pace")]
-        if let Some(pacer) = &gathered.parts.pacer {
-            self.lend_pacer(pacer);
+        if let Some(parts) = &gathered.parts {
+            self.borrow(parts);
         }
         #[cfg(feature = "pace")]
         if let (Some(pacing), Some(permit)) = (&mut self.stake.pacing, gathered.permit.take()) {
             pacing.permit = Some(permit);
         }
+        gathered
+    }
+
+    /// Takes what was lent: the first of a kind counts.
+    fn borrow(&mut self, parts: &Parts) {
+        #[cfg(feature = "retry")]
+        if let Some(patience) = &parts.retry {
+            self.loops = true;
+            self.call.lend_patience(patience);
+        }
+        #[cfg(feature = "pace")]
+        if let Some(pacer) = &parts.pacer {
+            self.lend_pacer(pacer);
+        }
         #[cfg(feature = "pay")]
-        if let Some(purse) = &gathered.parts.purse {
+        if let Some(purse) = &parts.purse {
             self.purse.get_or_insert_with(|| Arc::clone(purse));
             self.lend_purse(false);
         }
-        gathered
     }
 
     /// Hands back the last answer with the report beside it, or the typed end where there is none.
@@ -315,6 +316,14 @@ impl Drop for Entered<'_> {
             }
         }
     }
+}
+
+/// Reads the start of a refusal's body, bounded in bytes and time; other bodies are not touched.
+async fn look_into(response: Response) -> (Bytes, Response) {
+    // a bound on what the network does, in its time, whatever clock the call goes by
+    let stop = tokio::time::sleep(LONGEST_PEEK);
+    // apart, so that a call that meets no refusal does not carry room for one
+    Box::pin(peek(response, MOST_PEEKED, stop)).await
 }
 
 /// As much of a refusal's body as is read.

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::future::Future;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use http::Extensions;
@@ -42,13 +43,15 @@ pub(crate) struct Running {
     pub(crate) named: Option<Named>,
     #[cfg(feature = "pace")]
     pace_key: OnceLock<PaceKey>,
+    is_closed: AtomicBool,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
-    closed: bool,
     parts: Parts,
+    /// Something was lent that the driver has not picked up yet.
+    has_news: bool,
     /// A layer turned the send that is out back: nothing of it may leave.
     turned_back: bool,
     /// The body of a request that can be sent once, until it goes.
@@ -89,7 +92,8 @@ pub(crate) enum Found {
 /// What joining layers left for the driver to pick up.
 #[derive(Default)]
 pub(crate) struct Gathered {
-    pub(crate) parts: Parts,
+    /// All parts, where one is new.
+    pub(crate) parts: Option<Parts>,
     pub(crate) turned_back: bool,
     #[cfg(feature = "pace")]
     pub(crate) permit: Option<Permit>,
@@ -112,7 +116,7 @@ impl Running {
             stream,
             ..State::default()
         };
-        state.parts.lend(part);
+        state.lend(part);
         Arc::new(Self {
             clock,
             template,
@@ -122,6 +126,7 @@ impl Running {
             named: named.filter(|_| !brings_payment),
             #[cfg(feature = "pace")]
             pace_key: OnceLock::new(),
+            is_closed: AtomicBool::new(false),
             state: Mutex::new(state),
         })
     }
@@ -165,8 +170,9 @@ impl Running {
     /// Takes what joining layers left since the last time.
     pub(crate) fn gather(&self) -> Gathered {
         let mut state = self.state();
+        let has_news = std::mem::take(&mut state.has_news);
         Gathered {
-            parts: state.parts.clone(),
+            parts: has_news.then(|| state.parts.clone()),
             turned_back: std::mem::take(&mut state.turned_back),
             #[cfg(feature = "pace")]
             permit: state.permit.take(),
@@ -178,11 +184,13 @@ impl Running {
     /// Ends the call: a request that still carries it starts anew, and what a joining layer took for
     /// a driver that is gone is given back.
     pub(crate) fn close(&self) {
-        self.state().closed = true;
+        self.is_closed.store(true, Ordering::Release);
         #[cfg(any(feature = "pay", feature = "pace"))]
         let left = self.gather();
         #[cfg(feature = "pace")]
-        if let (Some(pacer), Some(permit)) = (&left.parts.pacer, left.permit) {
+        if let Some(permit) = left.permit
+            && let Some(pacer) = self.parts().pacer
+        {
             // whoever got it here let the send go on
             if left.turned_back {
                 pacer.release(permit);
@@ -191,8 +199,8 @@ impl Running {
             }
         }
         #[cfg(feature = "pay")]
-        if let (Some(purse), Some(named)) = (&left.parts.purse, &self.named)
-            && let Some(Ok(Taken::Standing { epoch, .. })) = left.taken
+        if let Some(Ok(Taken::Standing { epoch, .. })) = left.taken
+            && let (Some(purse), Some(named)) = (self.parts().purse, &self.named)
         {
             purse.ledger.release(named.key, epoch, true);
         }
@@ -280,13 +288,18 @@ impl Running {
         Ok(())
     }
 
+    #[cfg(any(feature = "pay", feature = "pace"))]
+    fn parts(&self) -> Parts {
+        self.state().parts.clone()
+    }
+
     fn is_of(&self, request: &Request) -> bool {
         let own = self.template.get();
         own.method() == request.method() && own.url() == request.url()
     }
 
     fn is_open(&self) -> bool {
-        !self.state().closed
+        !self.is_closed.load(Ordering::Acquire)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -296,6 +309,13 @@ impl Running {
 }
 
 impl State {
+    /// Takes a part, and says whether it is the first of its kind.
+    fn lend(&mut self, part: &Part) -> bool {
+        let first = self.parts.lend(part);
+        self.has_news |= first;
+        first
+    }
+
     fn begin_send(&mut self) {
         self.turned_back = false;
         self.passes.clear();
@@ -312,7 +332,7 @@ impl State {
             return None;
         }
         let unasked = self.passes_unasked(layer);
-        let first = self.parts.lend(part);
+        let first = self.lend(part);
         Some(Passed {
             #[cfg(any(feature = "pay", feature = "pace"))]
             first,

@@ -96,7 +96,8 @@ fn tighter_policy(item: &Window, known: &mut Window) -> bool {
 fn items(headers: &HeaderMap, name: &str, read: fn(&Item) -> Option<Window>) -> Vec<Window> {
     let lines = headers.get_all(name).iter().map(|line| line.as_bytes());
     let joined = lines.collect::<Vec<_>>().join(&b", "[..]);
-    if joined.len() > LONGEST_FIELD {
+    // most replies say nothing
+    if joined.is_empty() || joined.len() > LONGEST_FIELD {
         return Vec::new();
     }
     let list = parse(&joined).or_else(|| parse(salvaged(&joined)?));

@@ -17,8 +17,7 @@ impl Driver<'_> {
     }
 
     /// Asks for a slot, or for the permit of one that was booked.
-    pub(super) async fn admit(&mut self) {
-        let now = self.now();
+    pub(super) async fn admit(&mut self, now: Timestamp) {
         let at = match &mut self.stake.pacing {
             Some(pacing) => pacing.admit(self.running.pace_key(), now).await,
             None => now,
