@@ -255,8 +255,9 @@ impl Running {
         let nothing = matches!(taken, Ok(Taken::Nothing));
         let mut state = self.state();
         state.taken = Some(taken);
-        state.turned_back = !nothing;
-        nothing
+        // another copy of this send may have been turned back meanwhile: that stands
+        state.turned_back |= !nothing;
+        !state.turned_back
     }
 
     /// The pacer joins in the middle of a send: it may go now, or it is turned back to wait.
@@ -272,7 +273,7 @@ impl Running {
             }
         };
         let mut state = self.state();
-        state.turned_back = permit.is_none();
+        state.turned_back |= permit.is_none();
         state.permit = permit;
         !state.turned_back
     }
