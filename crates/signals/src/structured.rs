@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use http::HeaderMap;
+use http::{HeaderMap, HeaderName};
 use sfv::{BareItem, Item, KeyRef, List, ListEntry, Parameters, Parser};
 
 use crate::{Unit, Window, moment};
@@ -12,6 +12,10 @@ use crate::{Unit, Window, moment};
 /// A field that does not parse says nothing; an item without its required parameter says nothing;
 /// an optional parameter of the wrong type says nothing. A bad policy does not spoil the state.
 pub(crate) fn windows(headers: &HeaderMap) -> Vec<Window> {
+    // most replies tell nothing
+    if !FIELDS.iter().any(|field| headers.contains_key(field)) {
+        return Vec::new();
+    }
     let policies = merged(items(headers, POLICY, policy), tighter_policy);
     let states = merged(items(headers, STATE, state), tighter_state);
     let mut joined = vec![false; policies.len()];
@@ -96,8 +100,7 @@ fn tighter_policy(item: &Window, known: &mut Window) -> bool {
 fn items(headers: &HeaderMap, name: &str, read: fn(&Item) -> Option<Window>) -> Vec<Window> {
     let lines = headers.get_all(name).iter().map(|line| line.as_bytes());
     let joined = lines.collect::<Vec<_>>().join(&b", "[..]);
-    // most replies say nothing
-    if joined.is_empty() || joined.len() > LONGEST_FIELD {
+    if joined.len() > LONGEST_FIELD {
         return Vec::new();
     }
     let list = parse(&joined).or_else(|| parse(salvaged(&joined)?));
@@ -191,6 +194,11 @@ fn seconds(count: u64) -> Duration {
 pub(crate) const POLICY: &str = "ratelimit-policy";
 pub(crate) const STATE: &str = "ratelimit";
 
+const FIELDS: [HeaderName; 2] = [
+    HeaderName::from_static(POLICY),
+    HeaderName::from_static(STATE),
+];
+
 const QUOTA: &KeyRef = KeyRef::constant("q");
 const QUOTA_UNIT: &KeyRef = KeyRef::constant("qu");
 const WINDOW: &KeyRef = KeyRef::constant("w");
@@ -205,7 +213,7 @@ const LONGEST_FIELD: usize = 16 * 1024;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use http::{HeaderName, HeaderValue};
+    use http::HeaderValue;
 
     fn read(lines: &[(&'static str, &str)]) -> Vec<Window> {
         let mut headers = HeaderMap::new();
