@@ -23,9 +23,15 @@ impl Body {
         }
     }
 
-    /// Returns the member at `pointer` (RFC 6901).
+    /// Returns whether there is no value to look into.
+    pub(crate) const fn is_nothing(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Returns the member at `pointer` (RFC 6901), whose names are plain and need no unescaping.
     pub(crate) fn at(&self, pointer: &str) -> Option<&Value> {
-        self.0.as_ref()?.pointer(pointer)
+        let names = pointer.split('/').skip(1);
+        names.fold(self.0.as_ref(), |value, name| value?.get(name))
     }
 
     /// Returns the text at `pointer`.

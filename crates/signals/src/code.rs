@@ -45,6 +45,9 @@ impl Codes {
 
     fn read_to(body: &Body, upstreams: usize) -> Self {
         let mut codes = Self::default();
+        if body.is_nothing() {
+            return codes;
+        }
         for specificity in Specificity::ALL {
             for provider in PROVIDERS {
                 for place in provider.places {
