@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use alloy_primitives::Signature;
 use http::HeaderValue;
 use serde::Serialize;
+use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
-use serde_json::{Map, Value};
 
 use crate::encoding::encode;
 use crate::offer::{Identifier, PAYMENT_IDENTIFIER};
@@ -148,16 +148,18 @@ fn rewrite(
     keeps_schema: bool,
 ) -> Result<Box<RawValue>, PayloadError> {
     let unwritable = |_| PayloadError::Unwritable;
-    let mut fields: Map<String, Value> = match serde_json::from_str(declared.get()) {
-        Ok(Value::Object(fields)) => fields,
-        _ => return Ok(declared.to_owned()),
+    let fields = serde_json::from_str::<BTreeMap<String, Box<RawValue>>>(declared.get());
+    let Ok(mut fields) = fields else {
+        return Ok(declared.to_owned());
     };
     if !keeps_schema {
         fields.remove("schema");
     }
-    let info = fields.get_mut("info").and_then(Value::as_object_mut);
-    if let (Some(id), Some(info)) = (id, info) {
-        info.insert("id".to_owned(), Value::from(id));
+    if let (Some(id), Some(info)) = (id, fields.get_mut("info"))
+        && let Ok(Value::Object(mut declared)) = serde_json::from_str(info.get())
+    {
+        declared.insert("id".to_owned(), Value::from(id));
+        *info = to_raw_value(&declared).map_err(unwritable)?;
     }
     to_raw_value(&fields).map_err(unwritable)
 }
