@@ -30,13 +30,10 @@ impl PurchaseKey {
         ))
     }
 
-    /// Returns a key that nobody has had before.
+    /// Returns a key that nobody has had before: two version 4 UUIDs.
     pub fn random() -> Self {
-        let (one, two) = (Uuid::new_v4(), Uuid::new_v4());
-        Self(hash(
-            b"paywait/random/1",
-            [one.as_bytes().as_slice(), two.as_bytes().as_slice()],
-        ))
+        let halves = [Uuid::new_v4(), Uuid::new_v4()].map(Uuid::into_bytes);
+        Self(B256::from_slice(halves.as_flattened()))
     }
 
     /// Returns the key with these bytes, as a store kept them.
