@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use paywait_x402::alloy_primitives::{B256, keccak256};
+use paywait_x402::alloy_primitives::{B256, Keccak256};
 use paywait_x402::{PurchaseKey, Terms, Usd};
 
 /// A request as the caller made it, in one hash: method, URL and body.
@@ -16,17 +16,12 @@ impl Fingerprint {
     /// Returns the fingerprint of a request. Each field is hashed behind its length, so that no
     /// two requests share one by where a field ends.
     pub fn of(method: &str, url: &str, body: &[u8]) -> Self {
-        let mut bytes =
-            Vec::with_capacity(method.len().saturating_add(url.len()).saturating_add(64));
-        for field in [
-            method.as_bytes(),
-            url.as_bytes(),
-            keccak256(body).as_slice(),
-        ] {
-            bytes.extend_from_slice(&u64::try_from(field.len()).unwrap_or(u64::MAX).to_be_bytes());
-            bytes.extend_from_slice(field);
+        let mut hasher = Keccak256::new();
+        for field in [method.as_bytes(), url.as_bytes(), body] {
+            hasher.update(u64::try_from(field.len()).unwrap_or(u64::MAX).to_be_bytes());
+            hasher.update(field);
         }
-        Self(keccak256(bytes))
+        Self(hasher.finalize())
     }
 
     /// Returns the fingerprint with these bytes, as a store kept them.
