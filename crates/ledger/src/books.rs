@@ -1,196 +1,231 @@
-//! The rules of a ledger over records in memory: pure, with `now` as an argument.
-
-use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
+//! The rules of a ledger over any store: pure, with `now` as an argument.
 
 use paywait_signals::Timestamp;
 use paywait_x402::{Money, PurchaseKey, SignedPayment, Usd};
 
-use crate::{Epoch, Fingerprint, Intent, LedgerError, Limits, Taken};
+use crate::shelf::Shelf;
+use crate::{Fingerprint, Intent, LedgerError, Limits, Note, Owner, Record, Resolution, Taken};
 
-/// Records by key, and what counts against the day.
-#[derive(Debug, Default)]
-pub(crate) struct Books {
-    records: BTreeMap<PurchaseKey, Record>,
-    /// When each record stops counting against the day.
-    counted: BTreeSet<(Timestamp, PurchaseKey)>,
-    used: Usd,
-    per_day: Option<Usd>,
-    last_epoch: u64,
-}
-
-/// One purchase.
+/// The rules of a ledger over the records of one store.
+///
+/// Every method decides before it writes, so that a refusal leaves the store as it was.
 #[derive(Debug)]
-struct Record {
-    intent: Intent,
-    epoch: Epoch,
-    in_use: bool,
-    /// Whether this caller, or one before, may have had something signed: then the hold stays.
-    signer_asked: bool,
-    payment: Option<SignedPayment>,
-    money: Money,
-    counts_until: Timestamp,
+pub(crate) struct Books<'a, S> {
+    pub(crate) shelf: &'a mut S,
+    pub(crate) limits: &'a Bounds,
 }
 
-impl Books {
+/// The limits that stand on a ledger: the tightest of those that were registered.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Bounds {
+    per_day: Option<Usd>,
+    /// Which opening of the store this is.
+    pub(crate) instance: u64,
+}
+
+impl Bounds {
     pub(crate) fn register(&mut self, limits: Limits) {
         let both = self.per_day.into_iter().chain(limits.most_per_day());
         self.per_day = both.min();
     }
+}
 
+impl<S: Shelf> Books<'_, S> {
     pub(crate) fn take(
         &mut self,
         key: PurchaseKey,
         fingerprint: Fingerprint,
+        owner: Owner,
+        now: Timestamp,
     ) -> Result<Taken, LedgerError> {
-        let Some(record) = self.records.get_mut(&key) else {
-            return Ok(Taken::Nothing);
-        };
-        if record.intent.fingerprint != fingerprint {
+        self.forget(now)?;
+        match self.shelf.get(key)? {
+            Some(record) => self.hand_out(record, fingerprint, owner, now),
+            None => Ok(Taken::Nothing),
+        }
+    }
+
+    /// Hands a record out, and with it the lease, if there is something to show.
+    fn hand_out(
+        &mut self,
+        mut record: Record,
+        fingerprint: Fingerprint,
+        owner: Owner,
+        now: Timestamp,
+    ) -> Result<Taken, LedgerError> {
+        if record.fingerprint != fingerprint {
             return Err(LedgerError::OtherRequest);
         }
-        if record.in_use {
+        if record.is_taken(owner, now) {
             return Ok(Taken::InFlight);
         }
-        let Some(payment) = record.payment.clone() else {
-            return Ok(Taken::Nothing);
-        };
-        self.last_epoch = self.last_epoch.saturating_add(1);
-        record.epoch = Epoch::new(self.last_epoch);
-        record.in_use = true;
-        Ok(Taken::Standing {
-            epoch: record.epoch,
-            payment: Box::new(payment),
-            money: record.money,
-        })
+        let taken = record.offers();
+        if matches!(taken, Taken::Standing(_)) {
+            record.lease(owner, now);
+            self.shelf.put(record)?;
+        }
+        Ok(taken)
     }
 
     pub(crate) fn intend(
         &mut self,
-        mut intent: Intent,
+        intent: Intent,
+        owner: Owner,
         now: Timestamp,
     ) -> Result<Taken, LedgerError> {
-        match self.take(intent.key, intent.fingerprint)? {
-            Taken::Nothing => {}
-            taken @ (Taken::Intended(_) | Taken::Standing { .. } | Taken::InFlight) => {
-                return Ok(taken);
+        self.forget(now)?;
+        if let Some(left) = self.left_for(&intent, now)? {
+            return self.hand_out(left, intent.fingerprint, owner, now);
+        }
+        let before = self.shelf.get(intent.key)?;
+        if let Some(record) = &before {
+            let more_stands = record.signatures() > intent.known;
+            let ended = !matches!(record.offers(), Taken::Nothing | Taken::Standing(_));
+            let other = record.fingerprint != intent.fingerprint;
+            if more_stands || ended || other || record.is_taken(owner, now) {
+                return self.hand_out(record.clone(), intent.fingerprint, owner, now);
             }
         }
-        self.forget(now);
-        // an intent whose caller asked the signer and died is held; a new one takes its place, and
-        // holds no less and no shorter
-        let mut counts_until = dies(&intent);
-        let held = self.held(intent.key);
-        let signer_asked = held.is_some();
-        let freed = held.map_or(Usd::ZERO, |held| held.intent.price);
-        if let Some(held) = held {
-            intent.price = intent.price.max(held.intent.price);
-            counts_until = counts_until.max(held.counts_until);
-        }
-        self.make_room(intent.key, intent.price, freed)?;
-        self.strike(intent.key);
-        self.last_epoch = self.last_epoch.saturating_add(1);
-        let epoch = Epoch::new(self.last_epoch);
-        let record = Record {
-            epoch,
-            in_use: true,
-            signer_asked,
-            payment: None,
-            money: Money::Unspent,
-            // until bytes stand here none can have been shown: what dies so was not spent
-            counts_until,
-            intent,
+        let held = before.as_ref().filter(|record| record.counted);
+        let freed = held.map_or(Usd::ZERO, |record| record.stake.price);
+        let mut record = match before {
+            Some(mut record) => {
+                record.intend(intent, now);
+                record
+            }
+            None => Record::new(intent, self.limits.instance, now),
         };
-        self.count(record);
-        Ok(Taken::Intended(epoch))
+        self.make_room(record.key, record.stake.price, freed)?;
+        record.lease(owner, now);
+        self.count(record, freed)?;
+        Ok(Taken::Intended)
+    }
+
+    /// Returns the purchase that an unnamed one takes over, if there is one.
+    fn left_for(&mut self, intent: &Intent, now: Timestamp) -> Result<Option<Record>, LedgerError> {
+        if intent.named || !intent.takes_over || intent.known > 0 {
+            return Ok(None);
+        }
+        let left = self.shelf.left_behind(intent.fingerprint)?;
+        let instance = self.limits.instance;
+        let mut left = left
+            .into_iter()
+            .filter(|record| record.instance == instance && record.is_left(now));
+        Ok(left.next())
     }
 
     pub(crate) fn persist(
         &mut self,
         key: PurchaseKey,
-        epoch: Epoch,
+        owner: Owner,
         payment: SignedPayment,
+        now: Timestamp,
     ) -> Result<SignedPayment, LedgerError> {
-        let record = self
-            .records
-            .get_mut(&key)
-            .filter(|record| record.epoch == epoch);
-        let record = record.ok_or(LedgerError::Lost)?;
-        if let Some(stands) = &record.payment {
-            return Ok(stands.clone());
-        }
-        record.money = Money::Signed;
-        record.payment = Some(payment.clone());
-        let counts_until = dies(&record.intent).saturating_add(DAY);
-        self.recount(key, counts_until);
-        Ok(payment)
+        self.change(key, |record| {
+            record.owned(owner, now)?;
+            record.persist(payment)
+        })
     }
 
     pub(crate) fn note(
         &mut self,
         key: PurchaseKey,
-        epoch: Epoch,
-        money: Money,
+        owner: Owner,
+        note: Note,
         now: Timestamp,
     ) -> Result<(), LedgerError> {
-        let record = self.records.get_mut(&key).ok_or(LedgerError::Lost)?;
-        let own = record.epoch == epoch;
-        if !own && money != Money::Settled {
-            return Err(LedgerError::Lost);
-        }
-        if record.money != Money::Settled {
-            record.money = money;
-        }
-        if money == Money::Settled {
-            self.recount(key, now.saturating_add(DAY));
-        }
-        if own { Ok(()) } else { Err(LedgerError::Lost) }
+        self.change(key, |record| {
+            let owned = record.owned(owner, now);
+            // a receipt is true whoever brings it
+            if owned.is_ok() || note.money == Money::Settled {
+                record.note(note, now);
+            }
+            Ok(owned)
+        })?
     }
 
-    pub(crate) fn release(&mut self, key: PurchaseKey, epoch: Epoch, signer_asked: bool) {
-        let Some(record) = self
-            .records
-            .get_mut(&key)
-            .filter(|record| record.epoch == epoch)
-        else {
-            return;
+    pub(crate) fn renew(
+        &mut self,
+        key: PurchaseKey,
+        owner: Owner,
+        now: Timestamp,
+    ) -> Result<(), LedgerError> {
+        self.change(key, |record| record.owned(owner, now))
+    }
+
+    pub(crate) fn release(
+        &mut self,
+        key: PurchaseKey,
+        owner: Owner,
+        signer_asked: bool,
+    ) -> Result<(), LedgerError> {
+        let record = self.shelf.get(key)?;
+        let Some(mut record) = record.filter(|record| record.owner == Some(owner)) else {
+            return Ok(());
         };
-        record.in_use = false;
-        record.signer_asked |= signer_asked;
-        if record.payment.is_none() && !record.signer_asked {
-            self.strike(key);
-            return;
+        record.release(signer_asked);
+        if record.is_void() {
+            self.strike(&record)
+        } else {
+            self.shelf.put(record)
         }
-        // it stopped to count while it was in use, and nobody can ask for its key again
-        let counted = self.counted.contains(&(record.counts_until, key));
-        if !record.intent.named && !counted {
-            self.records.remove(&key);
-        }
+    }
+
+    pub(crate) fn resolve(
+        &mut self,
+        key: PurchaseKey,
+        resolution: Resolution,
+        now: Timestamp,
+    ) -> Result<(), LedgerError> {
+        self.change(key, |record| {
+            if record.is_in_hand(now) {
+                return Err(LedgerError::InHand);
+            }
+            record.resolve(resolution, now);
+            Ok(())
+        })?;
+        self.forget(now)
     }
 
     /// What counts against the day at `now`: holds, presumed and settled spending.
-    pub(crate) fn used(&mut self, now: Timestamp) -> Usd {
-        self.forget(now);
-        self.used
+    pub(crate) fn used(&mut self, now: Timestamp) -> Result<Usd, LedgerError> {
+        self.forget(now)?;
+        self.shelf.used()
     }
 
-    /// The record of `key`, if it counts now.
-    fn held(&self, key: PurchaseKey) -> Option<&Record> {
-        let record = self.records.get(&key);
-        record.filter(|record| self.counted.contains(&(record.counts_until, key)))
+    /// Changes a record, and what it counts. A change that fails writes nothing.
+    fn change<T>(
+        &mut self,
+        key: PurchaseKey,
+        change: impl FnOnce(&mut Record) -> Result<T, LedgerError>,
+    ) -> Result<T, LedgerError> {
+        let mut record = self.shelf.get(key)?.ok_or(LedgerError::Lost)?;
+        let counted = match record.counted {
+            true => record.stake.price,
+            false => Usd::ZERO,
+        };
+        let until = record.counts_until;
+        let result = change(&mut record)?;
+        if record.counts_until == until {
+            self.shelf.put(record)?;
+        } else {
+            self.count(record, counted)?;
+        }
+        Ok(result)
     }
 
     /// Whether `price` fits beside what others hold: the purchase of `key` itself gives up `freed`.
-    fn make_room(&self, key: PurchaseKey, price: Usd, freed: Usd) -> Result<(), LedgerError> {
-        let Some(allowed) = self.per_day else {
+    fn make_room(&mut self, key: PurchaseKey, price: Usd, freed: Usd) -> Result<(), LedgerError> {
+        let Some(allowed) = self.limits.per_day else {
             return Ok(());
         };
-        let others = self.used.checked_sub(freed).unwrap_or(self.used);
+        let used = self.shelf.used()?;
+        let others = used.checked_sub(freed).unwrap_or(used);
         let fits = others.checked_add(price).is_some_and(|sum| sum <= allowed);
         if fits {
             return Ok(());
         }
-        let come_back = self.room_at(key, others, price, allowed);
+        let come_back = self.room_at(key, others, price, allowed)?;
         Err(LedgerError::OverLimit {
             asked: price,
             allowed,
@@ -200,77 +235,65 @@ impl Books {
     }
 
     /// When so many records of others have stopped counting that `price` fits.
-    fn room_at(&self, own: PurchaseKey, used: Usd, price: Usd, allowed: Usd) -> Option<Timestamp> {
+    fn room_at(
+        &mut self,
+        own: PurchaseKey,
+        used: Usd,
+        price: Usd,
+        allowed: Usd,
+    ) -> Result<Option<Timestamp>, LedgerError> {
         let mut left = used;
-        for (until, key) in self.counted.iter().filter(|(_, key)| *key != own) {
-            let price_then = self.records.get(key)?.intent.price;
-            left = left.checked_sub(price_then)?;
+        for (until, key, held) in self.shelf.counted()? {
+            if key == own {
+                continue;
+            }
+            left = left.checked_sub(held).unwrap_or(Usd::ZERO);
             if left.checked_add(price).is_some_and(|sum| sum <= allowed) {
-                return Some(*until);
+                return Ok(Some(until));
             }
         }
-        None
+        Ok(None)
     }
 
-    fn count(&mut self, record: Record) {
-        let key = record.intent.key;
-        self.counted.insert((record.counts_until, key));
-        self.used = self.used.saturating_add(record.intent.price);
-        self.records.insert(key, record);
-    }
-
-    /// Counts a record until then: again, if it had stopped to count.
-    fn recount(&mut self, key: PurchaseKey, until: Timestamp) {
-        let Some(record) = self.records.get_mut(&key) else {
-            return;
-        };
-        if !self.counted.remove(&(record.counts_until, key)) {
-            self.used = self.used.saturating_add(record.intent.price);
-        }
-        record.counts_until = until;
-        self.counted.insert((until, key));
+    /// Writes a record that counts its price from now on, in place of the `freed` that it did.
+    fn count(&mut self, mut record: Record, freed: Usd) -> Result<(), LedgerError> {
+        let used = self.shelf.used()?;
+        let others = used.checked_sub(freed).unwrap_or(used);
+        self.shelf
+            .set_used(others.saturating_add(record.stake.price))?;
+        record.counted = true;
+        self.shelf.put(record)
     }
 
     /// Takes a record and its count away: nothing was signed for it.
-    fn strike(&mut self, key: PurchaseKey) {
-        let Some(record) = self.records.remove(&key) else {
-            return;
-        };
-        if self.counted.remove(&(record.counts_until, key)) {
-            self.used = self
-                .used
-                .checked_sub(record.intent.price)
-                .unwrap_or(Usd::ZERO);
+    fn strike(&mut self, record: &Record) -> Result<(), LedgerError> {
+        if record.counted {
+            let used = self.shelf.used()?;
+            let rest = used.checked_sub(record.stake.price);
+            self.shelf.set_used(rest.unwrap_or(Usd::ZERO))?;
         }
+        self.shelf.remove(record.key)
     }
 
-    /// Stops counting what is older than a day. Records with a key that the caller may come back
-    /// with stay: it must not buy again.
-    fn forget(&mut self, now: Timestamp) {
-        while let Some((until, key)) = self.counted.first().copied()
-            && until <= now
-        {
-            self.counted.pop_first();
-            let Some(record) = self.records.get(&key) else {
+    /// Stops counting what no longer counts. What a caller may come back for stays: it must not be
+    /// bought again.
+    fn forget(&mut self, now: Timestamp) -> Result<(), LedgerError> {
+        while let Some(mut record) = self.shelf.due(now)? {
+            if record.is_in_hand(now) {
+                record.counts_until = record.leased_until;
+                self.shelf.put(record)?;
                 continue;
-            };
-            self.used = self
-                .used
-                .checked_sub(record.intent.price)
-                .unwrap_or(Usd::ZERO);
-            if !record.intent.named && !record.in_use {
-                self.records.remove(&key);
             }
+            if !record.outlives_its_count() {
+                self.strike(&record)?;
+                continue;
+            }
+            let used = self.shelf.used()?;
+            let rest = used.checked_sub(record.stake.price);
+            self.shelf.set_used(rest.unwrap_or(Usd::ZERO))?;
+            record.counted = false;
+            self.shelf.put(record)?;
         }
+        Ok(())
     }
 }
-
-/// When what was signed can no longer settle.
-fn dies(intent: &Intent) -> Timestamp {
-    Timestamp::from_secs(intent.valid_before).saturating_add(PRESUMED_SPENT_AFTER)
-}
-
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-
-/// Clocks differ and blocks come late: what expired is presumed spent only this much later.
-const PRESUMED_SPENT_AFTER: Duration = Duration::from_secs(120);

@@ -1,45 +1,8 @@
 //! What is about to be signed, and for which request.
 
-use std::fmt;
-
-use paywait_x402::alloy_primitives::{B256, Keccak256};
 use paywait_x402::{PurchaseKey, Terms, Usd};
 
-/// A request as the caller made it, in one hash: method, URL and body.
-///
-/// A purchase key belongs to one fingerprint: the same key on another request is a mistake, and is
-/// refused.
-#[derive(Clone, Copy, Eq, PartialEq)]
-pub struct Fingerprint(B256);
-
-impl Fingerprint {
-    /// Returns the fingerprint of a request. Each field is hashed behind its length, so that no
-    /// two requests share one by where a field ends.
-    pub fn of(method: &str, url: &str, body: &[u8]) -> Self {
-        let mut hasher = Keccak256::new();
-        for field in [method.as_bytes(), url.as_bytes(), body] {
-            hasher.update(u64::try_from(field.len()).unwrap_or(u64::MAX).to_be_bytes());
-            hasher.update(field);
-        }
-        Self(hasher.finalize())
-    }
-
-    /// Returns the fingerprint with these bytes, as a store kept them.
-    pub const fn from_bytes(bytes: [u8; 32]) -> Self {
-        Self(B256::new(bytes))
-    }
-
-    /// Returns the bytes, for a store to keep.
-    pub const fn as_bytes(&self) -> &[u8; 32] {
-        &self.0.0
-    }
-}
-
-impl fmt::Debug for Fingerprint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Fingerprint({})", self.0)
-    }
-}
+use crate::{Fingerprint, OnDeath, Stake};
 
 /// What is about to be signed, for which request, and what it counts against limits.
 #[derive(Clone, Debug)]
@@ -52,10 +15,16 @@ pub struct Intent {
     pub named: bool,
     /// The request that it is for.
     pub fingerprint: Fingerprint,
-    /// The price, in dollars, rounded up.
-    pub price: Usd,
-    /// Until when the signature can be cashed, in seconds since the Unix epoch.
-    pub valid_before: u64,
+    /// What is to be signed.
+    pub stake: Stake,
+    /// How many signatures of this purchase the caller knows of. Where more stand, they are handed
+    /// back, and nothing is written.
+    pub known: usize,
+    /// Whether an unnamed purchase takes over one of the same request, of this process, that ended
+    /// unresolved or undelivered.
+    pub takes_over: bool,
+    /// What becomes of the hold when what was signed has died with neither receipt nor proof.
+    pub on_death: OnDeath,
 }
 
 impl Intent {
@@ -65,8 +34,10 @@ impl Intent {
             key,
             named: false,
             fingerprint,
-            price,
-            valid_before: terms.valid_before(),
+            stake: Stake::of(terms, price),
+            known: 0,
+            takes_over: false,
+            on_death: OnDeath::Presume,
         }
     }
 
@@ -74,6 +45,27 @@ impl Intent {
     #[must_use]
     pub const fn named(mut self, named: bool) -> Self {
         self.named = named;
+        self
+    }
+
+    /// Says how many signatures of this purchase the caller knows of.
+    #[must_use]
+    pub const fn known(mut self, known: usize) -> Self {
+        self.known = known;
+        self
+    }
+
+    /// Says whether an unnamed purchase may take over another.
+    #[must_use]
+    pub const fn takes_over(mut self, takes_over: bool) -> Self {
+        self.takes_over = takes_over;
+        self
+    }
+
+    /// Says what becomes of the hold at death.
+    #[must_use]
+    pub const fn on_death(mut self, on_death: OnDeath) -> Self {
+        self.on_death = on_death;
         self
     }
 }

@@ -2,11 +2,12 @@
 
 use std::fmt;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use paywait_signals::Timestamp;
 use paywait_x402::{Money, PurchaseKey, SignedPayment, Usd};
 
-use crate::{Fingerprint, Intent, Limits};
+use crate::{Fingerprint, Intent, Kept, Limits, Note, Owner, Record, Resolution};
 
 /// A write that is queued when it is called, and durable when this is ready.
 ///
@@ -18,8 +19,9 @@ pub type Durable<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 /// # Contract
 ///
 /// * Each method is atomic, and takes effect in the order of calls from one caller.
-/// * Writes name the [`Epoch`] under which the record was taken; one with an older epoch is
+/// * Writes name the [`Owner`] that took the purchase; one of an owner that has it no more is
 ///   refused with [`LedgerError::Lost`] and changes nothing.
+/// * A purchase is one owner's until it gives it back, or has written nothing for thirty seconds.
 /// * A false *no* costs a payment that was not made. A false *yes*, a hold that was let go or a
 ///   signature that was forgotten, costs money twice. When in doubt, an implementation says no.
 /// * No method may block the thread it is called on for longer than a lock is held.
@@ -27,7 +29,7 @@ pub trait Ledger: fmt::Debug + Send + Sync {
     /// Adds limits. Of several, the tightest holds.
     fn register(&self, limits: Limits);
 
-    /// Takes the purchase of `key` for the caller, if there is one that is signed.
+    /// Takes the purchase of `key` for `owner`, if there is one that is signed.
     ///
     /// # Errors
     ///
@@ -36,62 +38,86 @@ pub trait Ledger: fmt::Debug + Send + Sync {
         &self,
         key: PurchaseKey,
         fingerprint: Fingerprint,
+        owner: Owner,
         now: Timestamp,
     ) -> Durable<Result<Taken, LedgerError>>;
 
-    /// Writes an intent with its hold, unless the purchase is signed already.
+    /// Writes an intent with its hold, and takes the purchase for `owner`; of one that stands, what
+    /// is at stake is raised. Where more is signed than the intent knows of, that is handed back, and
+    /// where an unnamed purchase of the same request was left open, that one.
     ///
     /// # Errors
     ///
     /// [`LedgerError::OverLimit`] if the price does not fit, and [`LedgerError::OtherRequest`].
-    fn intend(&self, intent: Intent, now: Timestamp) -> Durable<Result<Taken, LedgerError>>;
+    fn intend(
+        &self,
+        intent: Intent,
+        owner: Owner,
+        now: Timestamp,
+    ) -> Durable<Result<Taken, LedgerError>>;
 
-    /// Writes the signed bytes, and returns those that stand: a record that holds some keeps them.
+    /// Writes the signed bytes that were intended, and returns those that stand.
     ///
     /// # Errors
     ///
-    /// [`LedgerError::Lost`] if another caller has taken the purchase since.
+    /// [`LedgerError::Lost`] if another has taken the purchase since.
     fn persist(
         &self,
         key: PurchaseKey,
-        epoch: Epoch,
+        owner: Owner,
         payment: SignedPayment,
         now: Timestamp,
     ) -> Durable<Result<SignedPayment, LedgerError>>;
 
-    /// Writes what became known of the money.
+    /// Writes what became known.
     ///
     /// # Errors
     ///
-    /// [`LedgerError::Lost`] if another caller has taken the purchase since. What became known is
-    /// written all the same if it says that money moved: a receipt is true whoever brings it.
+    /// [`LedgerError::Lost`] if another has taken the purchase since. What became known is written
+    /// all the same if it says that money moved: a receipt is true whoever brings it.
     fn note(
         &self,
         key: PurchaseKey,
-        epoch: Epoch,
-        money: Money,
+        owner: Owner,
+        note: Note,
+        now: Timestamp,
+    ) -> Durable<Result<(), LedgerError>>;
+
+    /// Says that `owner` still has the purchase in hand.
+    ///
+    /// # Errors
+    ///
+    /// [`LedgerError::Lost`] if another has taken it since.
+    fn renew(
+        &self,
+        key: PurchaseKey,
+        owner: Owner,
         now: Timestamp,
     ) -> Durable<Result<(), LedgerError>>;
 
     /// Gives the purchase back. A hold is let go only if `signer_asked` is false and nothing is
-    /// signed: then, and only then, nothing can be cashed. Never blocks: it is called on drop.
-    fn release(&self, key: PurchaseKey, epoch: Epoch, signer_asked: bool);
-}
+    /// signed: then, and only then, nothing can be cashed. Never blocks: it is called on drop, also
+    /// by an owner that has not heard whether it got the purchase.
+    fn release(&self, key: PurchaseKey, owner: Owner, signer_asked: bool);
 
-/// The number that a ledger gives to each taker of a purchase. Later takers have larger ones.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub struct Epoch(u64);
+    /// Returns the purchases that may have cost money and are neither delivered nor ended.
+    ///
+    /// # Errors
+    ///
+    /// [`LedgerError::Store`].
+    fn open_purchases(&self) -> Durable<Result<Vec<Record>, LedgerError>>;
 
-impl Epoch {
-    /// Returns the epoch of this number.
-    pub const fn new(number: u64) -> Self {
-        Self(number)
-    }
-
-    /// Returns the number.
-    pub const fn number(self) -> u64 {
-        self.0
-    }
+    /// Ends a purchase by hand, or by proof.
+    ///
+    /// # Errors
+    ///
+    /// [`LedgerError::InHand`] if a call has it, and [`LedgerError::Lost`] if there is none.
+    fn resolve(
+        &self,
+        key: PurchaseKey,
+        resolution: Resolution,
+        now: Timestamp,
+    ) -> Durable<Result<(), LedgerError>>;
 }
 
 /// What came of taking a purchase.
@@ -101,18 +127,30 @@ pub enum Taken {
     /// There is none under this key.
     Nothing,
     /// The intent is written and the price held. It is the caller's to sign.
-    Intended(Epoch),
+    Intended,
     /// It is signed, and the caller's to show: these bytes stand.
-    Standing {
-        /// The epoch to write under.
-        epoch: Epoch,
-        /// The signed bytes.
-        payment: Box<SignedPayment>,
-        /// What is known of the money.
-        money: Money,
-    },
+    Standing(Box<Standing>),
+    /// What it paid for was kept: this is it.
+    Kept(Arc<Kept>),
+    /// It is over: settled and forgotten but for its key, or ended by hand. Nothing is signed for
+    /// this key again.
+    Spent(Money),
     /// Another caller has it.
     InFlight,
+}
+
+/// A purchase that stands, as its new owner takes it up.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Standing {
+    /// Its key: where an unnamed purchase was taken over, not the one that was asked for.
+    pub key: PurchaseKey,
+    /// The signed bytes, oldest first.
+    pub payments: Vec<SignedPayment>,
+    /// What is known of the money.
+    pub money: Money,
+    /// How often the last of them was shown.
+    pub shown: u32,
 }
 
 /// Why a ledger did not write.
@@ -136,9 +174,12 @@ pub enum LedgerError {
     /// The key belongs to another request.
     #[error("this purchase key belongs to another request")]
     OtherRequest,
-    /// Another caller has taken the purchase since.
+    /// Another caller has taken the purchase since, or there is none.
     #[error("another caller has taken this purchase since")]
     Lost,
+    /// A call has the purchase in hand.
+    #[error("a call has this purchase in hand")]
+    InHand,
     /// The store failed.
     #[error("the store failed: {0}")]
     Store(String),

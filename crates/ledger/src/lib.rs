@@ -7,12 +7,25 @@
 //! [`MemoryLedger`] keeps the records of one process. A restart forgets them.
 
 mod books;
+mod fingerprint;
 mod intent;
 mod ledger;
 mod limits;
 mod memory;
+mod note;
+mod owner;
+mod record;
+mod resolution;
+mod shelf;
+mod stake;
 
-pub use intent::{Fingerprint, Intent};
-pub use ledger::{Durable, Epoch, Ledger, LedgerError, Taken};
+pub use fingerprint::Fingerprint;
+pub use intent::Intent;
+pub use ledger::{Durable, Ledger, LedgerError, Standing, Taken};
 pub use limits::{Limits, PerCall};
 pub use memory::MemoryLedger;
+pub use note::{Kept, Note};
+pub use owner::Owner;
+pub use record::Record;
+pub use resolution::Resolution;
+pub use stake::{OnDeath, Stake};

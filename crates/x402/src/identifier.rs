@@ -27,6 +27,13 @@ impl PaymentId {
         Self(format!("{PREFIX}{}", alloy_primitives::hex::encode(half)))
     }
 
+    /// Returns the identifier that a ledger kept: 16 to 128 letters, digits, `-` and `_`.
+    pub(crate) fn kept(text: String) -> Option<Self> {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+        let sound = (16..=128).contains(&text.len()) && text.bytes().all(plain);
+        sound.then_some(Self(text))
+    }
+
     /// Returns the identifier as it goes over the wire.
     pub fn as_str(&self) -> &str {
         &self.0

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::{Asset, Entry, KnownAsset, Network, Offer, PaymentFlow, Usd};
+use crate::{Asset, Entry, KnownAsset, Network, Offer, PaymentFlow, SignedPayment, Usd};
 
 /// What may be signed at all.
 ///
@@ -85,9 +85,35 @@ impl Policy {
     ///
     /// The refusal of the first entry that was refused, or [`Refusal::NothingOffered`].
     pub fn choose(&self, offer: &Offer) -> Result<usize, Refusal> {
+        self.choose_among(offer, |_| true)
+    }
+
+    /// Chooses the entry to pay in place of `first`, which was signed before: only one that pays the
+    /// same payee in the same token, so that the two can share a nonce.
+    ///
+    /// # Errors
+    ///
+    /// As [`choose`](Self::choose); [`Refusal::OtherPayee`] if the seller now asks for another payee
+    /// or token.
+    pub fn choose_again(&self, offer: &Offer, first: &SignedPayment) -> Result<usize, Refusal> {
+        let same =
+            |entry: &Entry| (entry.asset(), entry.pay_to()) == (first.asset(), first.pay_to());
+        if offer.entries().iter().any(same) {
+            self.choose_among(offer, same)
+        } else {
+            Err(Refusal::OtherPayee)
+        }
+    }
+
+    fn choose_among(
+        &self,
+        offer: &Offer,
+        may_be: impl Fn(&Entry) -> bool,
+    ) -> Result<usize, Refusal> {
         let mut first_refusal = None;
         let mut best: Option<(Usd, bool, usize)> = None;
-        for (place, entry) in offer.entries().iter().enumerate() {
+        let entries = offer.entries().iter().enumerate();
+        for (place, entry) in entries.filter(|(_, entry)| may_be(entry)) {
             match self.check(entry) {
                 Ok(price) => {
                     let pays_first = entry.payment_flow() != PaymentFlow::Authorization;
@@ -208,6 +234,10 @@ pub enum Refusal {
         /// The limit.
         allowed: Usd,
     },
+    /// Something was signed before, and the seller now asks for another payee or token: that needs
+    /// proof that the first did not settle.
+    #[error("the seller now asks for another payee or token than the one that was signed for")]
+    OtherPayee,
     /// The price is too large to count.
     #[error("the price is too large to count in dollars")]
     Uncountable,

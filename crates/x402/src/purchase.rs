@@ -1,45 +1,61 @@
-//! The machine of one purchase: what was signed, what was sent, and what is known of the money.
+//! The machine of one purchase: what was signed, what was sent, and what may be signed again.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::{HeaderMap, StatusCode};
-use paywait_signals::{FailureClass, ReceiptStanding, Standing, Timestamp};
+use paywait_signals::Timestamp;
 
-use crate::{Money, PaymentId, PurchaseKey, Receipt, Showing, SignedPayment, Statement, Terms};
+use crate::{Amount, Money, PaymentId, PurchaseKey, Receipt, Showing, SignedPayment, Terms};
 
 /// The paid side of one call: one identifier, one nonce, one hold.
 ///
-/// Pure: it is told what happened and answers what may happen next. It keeps three promises
+/// Pure: it is told what happened and answers what may happen next. It keeps these promises
 /// whatever it is told, in whatever order:
 ///
-/// * **One signature.** [`accept`](Self::accept) works once; nothing is signed again.
+/// * **One nonce.** All signatures of a purchase have one nonce in one nonce space (chain, token
+///   contract and payer), pay one payee, and carry one identifier. EIP-3009 lets a nonce settle
+///   once, so they move money at most once between them, however often they are shown: what is at
+///   stake is the largest of them, not their sum.
+/// * **Few signatures.** There are at most two. The second takes that a seller *refused* the first
+///   before it broadcast anything, or that the first has expired; never while its fate is open.
 /// * **Written first.** Signed bytes leave only through [`show`](Self::show), which answers
 ///   nothing until [`handle_persisted`](Self::handle_persisted) said that they stand in a ledger.
 /// * **Unknown stays unknown.** A seller's refusal speaks of its own send. It never turns money
 ///   that may have moved into money that did not.
-///
-/// EIP-3009 lets a nonce settle once, so the same bytes move money at most once however often
-/// they are shown.
 #[derive(Debug)]
 pub struct Purchase {
     key: PurchaseKey,
     payment_id: PaymentId,
     step: Step,
-    money: Money,
-    shown: u32,
+    /// What stands in the ledger, oldest first. The last one is shown.
+    payments: Vec<SignedPayment>,
+    pub(crate) money: Money,
+    shows: Shows,
     /// While a send is under way, what `money` was before it: its bytes may turn out not to have left.
-    before_send: Option<Money>,
-    receipt: Option<Receipt>,
+    pub(crate) before_send: Option<Money>,
+    pub(crate) receipt: Option<Receipt>,
+    pub(crate) spent_elsewhere: bool,
 }
 
-/// How far the signing has come.
+/// How far a signature has come that does not stand in the ledger yet.
 #[derive(Debug)]
 enum Step {
-    Unpaid,
+    Idle,
     Accepted(Arc<Terms>),
     Signed(SignedPayment),
-    Persisted(SignedPayment),
+}
+
+/// How often the bytes that are shown were shown.
+#[derive(Clone, Copy, Debug, Default)]
+struct Shows {
+    here: u32,
+    before: u32,
+}
+
+impl Shows {
+    const fn in_all(self) -> u32 {
+        self.here.saturating_add(self.before)
+    }
 }
 
 impl Purchase {
@@ -48,29 +64,47 @@ impl Purchase {
         Self {
             key,
             payment_id,
-            step: Step::Unpaid,
+            step: Step::Idle,
+            payments: Vec::new(),
             money: Money::Unspent,
-            shown: 0,
+            shows: Shows { here: 0, before: 0 },
             before_send: None,
             receipt: None,
+            spent_elsewhere: false,
         }
     }
 
-    /// Takes up a purchase where a ledger's record left it: `payment` stands there already.
+    /// Takes up a purchase where a ledger's record left it: `payments` stand there, oldest first,
+    /// and the last of them was shown `shown` times.
     ///
     /// `money` is what the record says; a record that does not say more than *signed* is taken as
     /// *unknown*, since whoever wrote it may have died after sending. A purchase whose bytes stand
-    /// already keeps them, and what it knows.
-    pub fn resume(&mut self, payment: SignedPayment, money: Money) {
-        if matches!(self.step, Step::Persisted(_)) {
+    /// already keeps them, and what it knows. Without payments nothing is taken up.
+    pub fn resume(
+        &mut self,
+        key: PurchaseKey,
+        payments: Vec<SignedPayment>,
+        money: Money,
+        shown: u32,
+    ) {
+        let Some(last) = payments.last() else {
+            return;
+        };
+        if !self.payments.is_empty() {
             return;
         }
         self.money = match money {
             Money::Unspent | Money::Signed | Money::Sent => Money::Unknown,
             Money::Refused | Money::Pending | Money::Unknown | Money::Settled => money,
         };
-        self.payment_id = payment.payment_id().clone();
-        self.step = Step::Persisted(payment);
+        self.key = key;
+        self.payment_id = last.payment_id().clone();
+        self.shows = Shows {
+            here: 0,
+            before: shown,
+        };
+        self.payments = payments;
+        self.step = Step::Idle;
     }
 
     /// Returns the key that names this purchase.
@@ -88,9 +122,9 @@ impl Purchase {
         self.money
     }
 
-    /// Returns how often the signed bytes were shown.
+    /// Returns how often the bytes that are shown now were shown, in this call and before.
     pub const fn shown(&self) -> u32 {
-        self.shown
+        self.shows.in_all()
     }
 
     /// Returns the receipt that settled this purchase, or the last one that said anything.
@@ -98,12 +132,23 @@ impl Purchase {
         self.receipt.as_ref()
     }
 
-    /// Returns what was signed, once something was. It has no bytes to read.
+    /// Returns what was signed last, once something was. It has no bytes to read.
     pub const fn payment(&self) -> Option<&SignedPayment> {
         match &self.step {
-            Step::Unpaid | Step::Accepted(_) => None,
-            Step::Signed(payment) | Step::Persisted(payment) => Some(payment),
+            Step::Signed(payment) => Some(payment),
+            Step::Idle | Step::Accepted(_) => self.payments.as_slice().last(),
         }
+    }
+
+    /// Returns all that stands in the ledger, oldest first.
+    pub fn payments(&self) -> &[SignedPayment] {
+        &self.payments
+    }
+
+    /// Returns the most that the signatures of this purchase can move between them.
+    pub fn at_stake(&self) -> Option<Amount> {
+        let all = self.payments.iter().chain(self.payment());
+        all.map(SignedPayment::amount).max()
     }
 
     /// Returns whether something was signed.
@@ -111,20 +156,48 @@ impl Purchase {
         self.payment().is_some()
     }
 
-    /// Returns whether an offer may still be accepted: none was so far.
-    pub const fn may_accept(&self) -> bool {
-        matches!(self.step, Step::Unpaid)
+    /// Returns whether the nonce was used by a payment that is not among those of this purchase, as
+    /// far as can be told: its very first show was answered so.
+    pub const fn is_spent_elsewhere(&self) -> bool {
+        self.spent_elsewhere
+    }
+
+    /// Returns whether terms may be accepted at `now`: nothing was signed, or what was signed may
+    /// be signed again with the same nonce.
+    pub fn may_accept(&self, now: Timestamp) -> bool {
+        let idle = matches!(self.step, Step::Idle);
+        idle && (self.payments.is_empty() || self.may_sign_again(now))
+    }
+
+    /// Returns whether a second signature with the same nonce is allowed at `now`: the first was
+    /// refused before anything was broadcast, or it has expired, and no receipt has come.
+    pub fn may_sign_again(&self, now: Timestamp) -> bool {
+        let room = !self.payments.is_empty() && self.payments.len() < MOST_SIGNATURES;
+        let refused = self.money == Money::Refused;
+        let expired = self.expires().is_some_and(|expires| expires <= now);
+        room && self.money != Money::Settled && (refused || expired)
+    }
+
+    /// Returns when the last of what was signed expires.
+    pub fn expires(&self) -> Option<Timestamp> {
+        let all = self.payments.iter().chain(self.payment());
+        let latest = all.map(SignedPayment::valid_before).max();
+        latest.map(Timestamp::from_secs)
     }
 
     /// Accepts terms. They are signed next.
     ///
     /// # Errors
     ///
-    /// [`PurchaseError::AlreadyAccepted`]: terms were accepted before, and a purchase is signed
-    /// once.
-    pub fn accept(&mut self, terms: Terms) -> Result<(), PurchaseError> {
-        if !self.may_accept() {
+    /// [`PurchaseError::AlreadyAccepted`] if nothing may be signed now, and
+    /// [`PurchaseError::OtherSpace`] if a second signature would not keep nonce, token, payer,
+    /// payee and identifier of the first.
+    pub fn accept(&mut self, terms: Terms, now: Timestamp) -> Result<(), PurchaseError> {
+        if !self.may_accept(now) {
             return Err(PurchaseError::AlreadyAccepted);
+        }
+        if !self.payments.iter().all(|first| first.keeps_space(&terms)) {
+            return Err(PurchaseError::OtherSpace);
         }
         self.step = Step::Accepted(Arc::new(terms));
         Ok(())
@@ -134,7 +207,7 @@ impl Purchase {
     pub fn terms(&self) -> Option<Arc<Terms>> {
         match &self.step {
             Step::Accepted(terms) => Some(Arc::clone(terms)),
-            Step::Unpaid | Step::Signed(_) | Step::Persisted(_) => None,
+            Step::Idle | Step::Signed(_) => None,
         }
     }
 
@@ -156,6 +229,12 @@ impl Purchase {
         Ok(())
     }
 
+    /// Takes word that the accepted terms are not signed after all, or that what was signed does not
+    /// stand in the ledger: what stood before stays.
+    pub fn handle_unsigned(&mut self) {
+        self.step = Step::Idle;
+    }
+
     /// Takes word from the ledger that `stands` is what its record holds.
     ///
     /// It may be another signature than the one handed in, where somebody else's was first: the
@@ -165,25 +244,28 @@ impl Purchase {
     ///
     /// [`PurchaseError::NotSigned`] if nothing waits to be persisted.
     pub fn handle_persisted(&mut self, stands: SignedPayment) -> Result<(), PurchaseError> {
-        match &self.step {
-            Step::Signed(_) => self.step = Step::Persisted(stands),
-            Step::Unpaid | Step::Accepted(_) | Step::Persisted(_) => {
-                return Err(PurchaseError::NotSigned);
-            }
+        let waits = matches!(self.step, Step::Signed(_));
+        if !waits {
+            return Err(PurchaseError::NotSigned);
         }
+        self.step = Step::Idle;
+        self.payments.push(stands);
+        self.shows = Shows::default();
         Ok(())
     }
 
     /// Returns until when the bytes may be shown: ten seconds before they expire.
     pub fn show_until(&self) -> Option<Timestamp> {
-        let payment = self.payment()?;
+        let payment = self.payments.last()?;
         Some(Timestamp::from_secs(payment.valid_before()).saturating_sub(LAST_SHOW_BEFORE_EXPIRY))
     }
 
     /// Returns whether the persisted bytes may be shown at `now`.
     pub fn may_show(&self, now: Timestamp) -> bool {
-        let persisted = matches!(self.step, Step::Persisted(_));
-        persisted && self.shown < MOST_SHOWS && self.show_until().is_some_and(|until| now < until)
+        let idle = matches!(self.step, Step::Idle);
+        let fresh = self.show_until().is_some_and(|until| now < until);
+        let often = self.shows.here >= MOST_SHOWS || self.shows.in_all() >= MOST_SHOWS_IN_ALL;
+        idle && fresh && !often
     }
 
     /// Hands out the persisted bytes for one send; from here on they count as sent.
@@ -194,11 +276,8 @@ impl Purchase {
         if !self.may_show(now) {
             return None;
         }
-        let Step::Persisted(payment) = &self.step else {
-            return None;
-        };
-        let header = payment.header().clone();
-        self.shown = self.shown.saturating_add(1);
+        let header = self.payments.last()?.header().clone();
+        self.shows.here = self.shows.here.saturating_add(1);
         self.before_send = Some(self.money);
         self.money = self.money.hearing(Money::Sent);
         Some(Showing { header })
@@ -208,7 +287,7 @@ impl Purchase {
     /// or lost, has left: of it this is not believed.
     pub const fn handle_unsent(&mut self) {
         if let Some(before) = self.before_send.take() {
-            self.shown = self.shown.saturating_sub(1);
+            self.shows.here = self.shows.here.saturating_sub(1);
             self.money = before;
         }
     }
@@ -218,79 +297,18 @@ impl Purchase {
         self.before_send = None;
         self.money = self.money.hearing(Money::Unknown);
     }
-
-    /// Reads what a reply to a paid send says of the money, and returns the standing of it.
-    ///
-    /// The receipt is read on every status. A 402 without one is read by the reason in its offer;
-    /// it is never a first offer.
-    pub fn handle_reply(
-        &mut self,
-        status: StatusCode,
-        fields: &HeaderMap,
-        now: Timestamp,
-    ) -> Standing {
-        let Statement { said, receipt } = Statement::read(status, fields);
-        let before = self.before_send.take().unwrap_or(self.money);
-        self.money = self.money.hearing(news(before, status, &said));
-        if self.receipt.is_none() || said == ReceiptStanding::Settled {
-            self.receipt = receipt.or_else(|| self.receipt.take());
-        }
-        // a nonce that was used is answered the same way each time
-        let useless = matches!(
-            said,
-            ReceiptStanding::Failed {
-                class: FailureClass::AlreadyUsed,
-                ..
-            }
-        );
-        Standing::paid(self.standing(said), !useless && self.may_show(now))
-    }
-
-    /// What the reply said, in the light of what was known before: a refusal of this send does not
-    /// take back a receipt or a broadcast that was seen.
-    fn standing(&self, said: ReceiptStanding) -> ReceiptStanding {
-        use FailureClass::{AlreadyUsed, BeforeBroadcast, Unknown};
-        match (self.money, said) {
-            (Money::Settled, ReceiptStanding::Failed { reason, .. }) => ReceiptStanding::Failed {
-                class: AlreadyUsed,
-                reason,
-            },
-            (Money::Settled, _) => ReceiptStanding::Settled,
-            (Money::Pending, _) => ReceiptStanding::Pending,
-            (
-                Money::Unknown,
-                ReceiptStanding::Failed {
-                    class: BeforeBroadcast,
-                    reason,
-                },
-            ) => ReceiptStanding::Failed {
-                class: Unknown,
-                reason,
-            },
-            (_, said) => said,
-        }
-    }
-}
-
-/// What a reply says of the money of all sends so far, and not only of its own: `before` is what was
-/// known when its send began.
-fn news(before: Money, status: StatusCode, said: &ReceiptStanding) -> Money {
-    let news = Money::said(status, said);
-    let earlier_send_is_open = before == Money::Sent;
-    if news == Money::Refused && earlier_send_is_open {
-        Money::Sent
-    } else {
-        news
-    }
 }
 
 /// What a purchase was asked to do out of its order.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PurchaseError {
-    /// Terms were accepted before.
+    /// Terms were accepted before, and what was signed for them may not be signed again now.
     #[error("this purchase has accepted an offer already")]
     AlreadyAccepted,
+    /// A second signature would not keep the nonce, token, payer, payee and identifier of the first.
+    #[error("the seller now asks for a payment that could settle beside the one that was signed")]
+    OtherSpace,
     /// No terms wait for a signature.
     #[error("this purchase has accepted no offer")]
     NotAccepted,
@@ -302,8 +320,14 @@ pub enum PurchaseError {
     NotSigned,
 }
 
-/// The bytes are shown at most this often: once, and three times again.
+/// A purchase is signed at most so often, each time with the same nonce.
+pub const MOST_SIGNATURES: usize = 2;
+
+/// One call shows the same bytes at most this often: once, and three times again.
 const MOST_SHOWS: u32 = 4;
+
+/// All calls of one purchase together show the same bytes at most this often.
+const MOST_SHOWS_IN_ALL: u32 = 12;
 
 /// Facilitators refuse what expires within six seconds; the rest is for the way there.
 const LAST_SHOW_BEFORE_EXPIRY: Duration = Duration::from_secs(10);

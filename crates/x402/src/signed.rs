@@ -11,7 +11,8 @@ use crate::{Amount, Asset, PaymentId, Terms};
 /// A signed payment.
 ///
 /// Its bytes cannot be read: they reach the wire through
-/// [`Purchase::show`](crate::Purchase::show) alone, which hands them out after a ledger had them.
+/// [`Purchase::show`](crate::Purchase::show) alone, which hands them out after a ledger had them. A
+/// ledger keeps it [sealed](Self::seal).
 ///
 /// ```compile_fail
 /// fn leak(payment: &paywait_x402::SignedPayment) -> &http::HeaderValue {
@@ -20,14 +21,14 @@ use crate::{Amount, Asset, PaymentId, Terms};
 /// ```
 #[derive(Clone)]
 pub struct SignedPayment {
-    payer: Address,
-    pay_to: Address,
-    amount: Amount,
-    asset: Asset,
-    nonce: B256,
-    valid_before: u64,
-    payment_id: PaymentId,
-    header: HeaderValue,
+    pub(crate) payer: Address,
+    pub(crate) pay_to: Address,
+    pub(crate) amount: Amount,
+    pub(crate) asset: Asset,
+    pub(crate) nonce: B256,
+    pub(crate) valid_before: u64,
+    pub(crate) payment_id: PaymentId,
+    pub(crate) header: HeaderValue,
 }
 
 impl SignedPayment {
@@ -96,6 +97,26 @@ impl SignedPayment {
             terms.nonce(),
             terms.valid_before(),
         )
+    }
+
+    /// Returns whether `terms` would be signed in the nonce space of this payment, with its nonce, for
+    /// its payee and under its identifier: then the two settle once between them.
+    pub(crate) fn keeps_space(&self, terms: &Terms) -> bool {
+        let own = (
+            self.payer,
+            self.pay_to,
+            self.asset,
+            self.nonce,
+            &self.payment_id,
+        );
+        let other = (
+            terms.payer(),
+            terms.pay_to(),
+            terms.asset(),
+            terms.nonce(),
+            terms.payment_id(),
+        );
+        own == other
     }
 
     pub(crate) const fn header(&self) -> &HeaderValue {

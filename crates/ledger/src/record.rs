@@ -1,0 +1,270 @@
+//! One purchase as a ledger keeps it, and what may happen to it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use paywait_signals::Timestamp;
+use paywait_x402::{MOST_SIGNATURES, Money, PurchaseKey, SignedPayment};
+
+use crate::{
+    Fingerprint, Intent, Kept, LedgerError, Note, OnDeath, Owner, Resolution, Stake, Standing,
+    Taken,
+};
+
+/// One purchase as a ledger keeps it.
+///
+/// Its rules are here, pure; a store only keeps it. It holds no byte that can be read: signed
+/// payments print as what they are for.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Record {
+    /// The purchase.
+    pub key: PurchaseKey,
+    /// The request that it is for.
+    pub fingerprint: Fingerprint,
+    /// Whether the caller gave the key.
+    pub named: bool,
+    /// What it can cost, over all its signatures.
+    pub stake: Stake,
+    /// What is known of the money.
+    pub money: Money,
+    /// How often the last of its signed payments was shown.
+    pub shown: u32,
+    /// Whether what was paid for has come.
+    pub delivered: bool,
+    /// The transaction that a receipt named.
+    pub transaction: Option<String>,
+    /// How a person, or proof, ended it.
+    pub resolution: Option<Resolution>,
+    /// When it was last written.
+    pub written: Timestamp,
+    pub(crate) payments: Vec<SignedPayment>,
+    pub(crate) kept: Option<Arc<Kept>>,
+    pub(crate) owner: Option<Owner>,
+    pub(crate) leased_until: Timestamp,
+    /// An intent stands, and its signature is not here yet.
+    pub(crate) signing: bool,
+    /// This owner, or one before, may have had something signed: then the hold stays.
+    pub(crate) signer_asked: bool,
+    pub(crate) on_death: OnDeath,
+    /// Which opening of the store it was made in.
+    pub(crate) instance: u64,
+    /// Whether it counts against limits now, and until when.
+    pub(crate) counted: bool,
+    pub(crate) counts_until: Timestamp,
+    /// It is what is left of a purchase that needs no more: its key, so that it is not bought again.
+    pub(crate) is_tombstone: bool,
+}
+
+impl Record {
+    pub(crate) fn new(intent: Intent, instance: u64, now: Timestamp) -> Self {
+        Self {
+            key: intent.key,
+            fingerprint: intent.fingerprint,
+            named: intent.named,
+            // until bytes stand here none can have been shown: what dies so was not spent
+            counts_until: intent.stake.dies(PRESUMED_SPENT_AFTER),
+            stake: intent.stake,
+            money: Money::Unspent,
+            shown: 0,
+            delivered: false,
+            transaction: None,
+            resolution: None,
+            written: now,
+            payments: Vec::new(),
+            kept: None,
+            owner: None,
+            leased_until: now,
+            signing: true,
+            signer_asked: false,
+            on_death: intent.on_death,
+            instance,
+            counted: false,
+            is_tombstone: false,
+        }
+    }
+
+    /// Returns how many signed payments stand here.
+    pub fn signatures(&self) -> usize {
+        self.payments.len()
+    }
+
+    /// Returns whether it waits for an answer: something may have been signed, and it is neither
+    /// delivered nor ended by a person or by proof.
+    pub fn is_open(&self) -> bool {
+        let may_be_signed = self.signer_asked || !self.payments.is_empty() || self.is_tombstone;
+        may_be_signed && !self.delivered && self.resolution.is_none()
+    }
+
+    /// Returns what this purchase is to `owner` who asks for it, apart from who has it now.
+    pub(crate) fn offers(&self) -> Taken {
+        if let Some(kept) = &self.kept {
+            return Taken::Kept(Arc::clone(kept));
+        }
+        if self.is_tombstone || self.resolution.is_some() {
+            return Taken::Spent(self.money);
+        }
+        if self.payments.is_empty() {
+            return Taken::Nothing;
+        }
+        Taken::Standing(Box::new(Standing {
+            key: self.key,
+            payments: self.payments.clone(),
+            money: self.money,
+            shown: self.shown,
+        }))
+    }
+
+    /// Returns whether somebody has it in hand. A lease that ends later than any that is given now
+    /// was written by a clock that has jumped.
+    pub(crate) fn is_in_hand(&self, now: Timestamp) -> bool {
+        let lasts = now < self.leased_until && self.leased_until <= now.saturating_add(LEASE);
+        lasts && self.owner.is_some()
+    }
+
+    /// Returns whether another than `owner` has it in hand.
+    pub(crate) fn is_taken(&self, owner: Owner, now: Timestamp) -> bool {
+        self.is_in_hand(now) && self.owner != Some(owner)
+    }
+
+    pub(crate) fn lease(&mut self, owner: Owner, now: Timestamp) {
+        // who had it and did not give it back may have had it signed
+        let left_behind = self.owner.is_some_and(|other| other != owner);
+        self.signer_asked |= left_behind && self.signing;
+        self.owner = Some(owner);
+        self.leased_until = now.saturating_add(LEASE);
+    }
+
+    /// Checks that `owner` still has it, and extends its lease.
+    pub(crate) fn owned(&mut self, owner: Owner, now: Timestamp) -> Result<(), LedgerError> {
+        if self.owner != Some(owner) {
+            return Err(LedgerError::Lost);
+        }
+        self.leased_until = now.saturating_add(LEASE);
+        self.written = now;
+        Ok(())
+    }
+
+    /// Takes one more intent: what is at stake is raised, never lowered.
+    pub(crate) fn intend(&mut self, intent: Intent, now: Timestamp) {
+        self.stake = intent.stake.raised(&self.stake);
+        self.on_death = intent.on_death;
+        self.signing = true;
+        self.written = now;
+        let until = if self.payments.is_empty() {
+            self.stake.dies(PRESUMED_SPENT_AFTER)
+        } else {
+            self.presumed_until()
+        };
+        self.counts_until = self.counts_until.max(until);
+    }
+
+    /// Takes a signature; returns the payment that stands. One that was not intended is not taken.
+    pub(crate) fn persist(&mut self, payment: SignedPayment) -> Result<SignedPayment, LedgerError> {
+        let expected = self.signing && self.payments.len() < MOST_SIGNATURES;
+        if !expected {
+            return self.payments.last().cloned().ok_or(LedgerError::Lost);
+        }
+        self.signing = false;
+        self.signer_asked = true;
+        self.shown = 0;
+        if self.payments.is_empty() {
+            self.money = Money::Signed;
+        }
+        self.payments.push(payment.clone());
+        self.counts_until = self.counts_until.max(self.presumed_until());
+        Ok(payment)
+    }
+
+    /// Takes what became known. What settled stays settled, and what was delivered delivered.
+    pub(crate) fn note(&mut self, note: Note, now: Timestamp) {
+        if self.money != Money::Settled {
+            self.money = note.money;
+        }
+        self.shown = self.shown.max(note.shown);
+        self.delivered |= note.delivered;
+        self.transaction = note.transaction.or_else(|| self.transaction.take());
+        self.kept = note.kept.or_else(|| self.kept.take());
+        self.written = now;
+        if note.money == Money::Settled {
+            self.counts_until = now.saturating_add(DAY);
+        }
+    }
+
+    /// Ends it. What `resolution` says of the money is believed: it comes from a person, or from
+    /// proof.
+    pub(crate) fn resolve(&mut self, resolution: Resolution, now: Timestamp) {
+        self.resolution = Some(resolution);
+        self.written = now;
+        match resolution {
+            Resolution::Finished | Resolution::Settled => {
+                self.money = Money::Settled;
+                self.counts_until = self.counts_until.max(now.saturating_add(DAY));
+            }
+            Resolution::Presumed | Resolution::GivenUp => {}
+            Resolution::Unused => self.counts_until = now,
+        }
+    }
+
+    /// Gives it back. `signer_asked` says whether something may have been signed meanwhile.
+    pub(crate) fn release(&mut self, signer_asked: bool) {
+        self.owner = None;
+        self.signer_asked |= signer_asked;
+        if !self.payments.is_empty() {
+            self.signing = false;
+        }
+    }
+
+    /// Returns whether nothing was signed for it and nobody has it: then it never was.
+    pub(crate) fn is_void(&self) -> bool {
+        self.owner.is_none() && self.payments.is_empty() && !self.signer_asked
+    }
+
+    /// Returns whether an unnamed call for the same request takes it over at `now`: it ended
+    /// unresolved or undelivered, and not long ago.
+    pub(crate) fn is_left(&self, now: Timestamp) -> bool {
+        let until = self.stake.dies(TAKEN_OVER_FOR);
+        self.is_left_behind() && now < until
+    }
+
+    /// Whether it is an unnamed purchase that nobody has in hand and that is not done with.
+    pub(crate) fn is_left_behind(&self) -> bool {
+        let signed = !self.payments.is_empty();
+        !self.named && signed && self.owner.is_none() && self.is_open()
+    }
+
+    /// What becomes of it when it counts no more: `false` if nothing needs to be kept. Open purchases
+    /// with a name are kept whole, and settled ones as their key alone.
+    pub(crate) fn outlives_its_count(&mut self) -> bool {
+        if !self.named || self.is_void() {
+            return false;
+        }
+        let done = self.money == Money::Settled || self.resolution.is_some();
+        if done && !self.payments.is_empty() {
+            self.payments = Vec::new();
+            self.kept = None;
+            self.is_tombstone = true;
+        }
+        true
+    }
+
+    /// Until when signed payments count that nobody has spoken of: they die, and then count as spent
+    /// for a day, or are let go.
+    fn presumed_until(&self) -> Timestamp {
+        match self.on_death {
+            OnDeath::Presume => self.stake.dies(PRESUMED_SPENT_AFTER).saturating_add(DAY),
+            OnDeath::Release(margin) => self.stake.dies(margin),
+        }
+    }
+}
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Clocks differ and blocks come late: what expired is presumed spent only this much later.
+const PRESUMED_SPENT_AFTER: Duration = Duration::from_secs(120);
+
+/// An owner writes at least three times in this time; one that does not is gone.
+pub(crate) const LEASE: Duration = Duration::from_secs(30);
+
+/// So long after the payment expired, a repeat of its request takes it over instead of buying.
+const TAKEN_OVER_FOR: Duration = Duration::from_secs(60 * 60);
