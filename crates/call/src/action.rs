@@ -18,6 +18,10 @@ use crate::buyer::Showing;
 pub enum Action {
     /// Ask for a slot for one send, and answer with [`Call::handle_admitted`](crate::Call::handle_admitted).
     Admit,
+    /// Ask the ledger for a purchase of the caller's key; answer with
+    /// [`Call::handle_recalled`](crate::Call::handle_recalled).
+    #[cfg(feature = "pay")]
+    Recall,
     /// Write the intent to sign these terms into the ledger and reserve their price; answer with
     /// [`Call::handle_intended`](crate::Call::handle_intended).
     #[cfg(feature = "pay")]

@@ -11,6 +11,11 @@ pub struct Answered<'a> {
     /// Whether the origin that answered is the one that was asked. An offer from elsewhere is no
     /// offer.
     pub same_origin: bool,
+    /// Whether the client below followed a redirect to get it: what it is given to show, it shows to
+    /// others.
+    pub redirected: bool,
+    /// Whether its body ended before it was whole.
+    pub cut: bool,
 }
 
 impl<'a> Answered<'a> {
@@ -19,6 +24,8 @@ impl<'a> Answered<'a> {
         Self {
             reply,
             same_origin: true,
+            redirected: false,
+            cut: false,
         }
     }
 
@@ -26,6 +33,20 @@ impl<'a> Answered<'a> {
     #[must_use]
     pub const fn same_origin(mut self, same: bool) -> Self {
         self.same_origin = same;
+        self
+    }
+
+    /// Says whether the client below followed a redirect.
+    #[must_use]
+    pub const fn redirected(mut self, redirected: bool) -> Self {
+        self.redirected = redirected;
+        self
+    }
+
+    /// Says whether the body ended before it was whole.
+    #[must_use]
+    pub const fn cut(mut self, cut: bool) -> Self {
+        self.cut = cut;
         self
     }
 }

@@ -1,14 +1,17 @@
 //! The paying side of one call: reads offers by the policy and keeps the one purchase.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use http::StatusCode;
-use paywait_signals::{OfferStanding, Standing, Timestamp};
+use paywait_signals::{
+    FailureClass, OfferStanding, ReceiptStanding, Standing, Timestamp, clock_ahead,
+};
 pub(crate) use paywait_x402::Showing;
 use paywait_x402::alloy_primitives::Address;
 use paywait_x402::{
-    Derivation, Money, Offer, PaymentId, Policy, Purchase, PurchaseKey, Refusal, Terms, headers,
-    valid_before,
+    Derivation, Mend, Money, Offer, PaymentId, Policy, Purchase, PurchaseKey, Refusal,
+    SignedPayment, Terms, headers, mend_of, valid_before,
 };
 
 use crate::{Answered, End, Facts, NotPaid, Paid};
@@ -60,8 +63,14 @@ pub(crate) struct Buyer {
 struct Errand {
     means: Means,
     purchase: Purchase,
-    /// The offer of the last unpaid reply, and which entry of it to pay.
+    /// The last offer that was read, and which entry of it to pay.
     offer: Option<(Offer, Result<usize, Refusal>)>,
+    /// What a second signature is to mend.
+    mend: Option<Mend>,
+    /// The next send asks for the price, whatever could be shown.
+    asks_price: bool,
+    /// How far the seller's clock is ahead, bounded.
+    ahead: Duration,
 }
 
 /// What the next send needs before it can go.
@@ -104,17 +113,15 @@ impl Buyer {
                 Ok(_) => Standing::offered(OfferStanding::Payable),
                 Err(none) => Standing::offered(none),
             },
-            Some(errand) if paid => {
-                // who was not asked cannot say that the payment moved nothing
-                if !answer.same_origin {
-                    errand.purchase.handle_lost();
+            Some(errand) => {
+                let ahead = clock_ahead(answer.reply.headers, now);
+                errand.ahead = ahead.min(MOST_AHEAD);
+                if paid {
+                    errand.hear(answer, now)
+                } else {
+                    Standing::offered(errand.read_offer(answer))
                 }
-                let reply = answer.reply;
-                errand
-                    .purchase
-                    .handle_reply(reply.status, reply.headers, now)
             }
-            Some(errand) => Standing::offered(errand.read_offer(answer)),
         }
     }
 
@@ -129,6 +136,9 @@ impl Buyer {
         if !facts.payable {
             return Some(NotPaid::Insecure);
         }
+        if facts.follows_redirects {
+            return Some(NotPaid::Redirected);
+        }
         let refusal = match &errand.offer {
             Some((_, choice)) => choice.err()?,
             None => Refusal::NothingOffered,
@@ -136,31 +146,42 @@ impl Buyer {
         Some(NotPaid::Policy(refusal))
     }
 
+    /// Returns whether a second signature would mend what the seller refused, and is allowed.
+    pub(crate) fn mends(&self, now: Timestamp) -> bool {
+        self.errand.as_ref().is_some_and(|errand| errand.mends(now))
+    }
+
     /// Decides what the next send needs before it can go.
     pub(crate) fn ready(&mut self, now: Timestamp) -> Ready {
         let Some(errand) = &mut self.errand else {
             return Ready::ToSend;
         };
-        if errand.purchase.is_signed() {
-            let may_show = errand.purchase.may_show(now);
-            return if may_show {
-                Ready::ToSend
-            } else {
-                Ready::Not(self.conclude(End::NotPaid(NotPaid::Expired)))
-            };
+        let mends = errand.mends(now);
+        errand.asks_price = false;
+        if errand.purchase.may_show(now) && !mends {
+            return Ready::ToSend;
+        }
+        if errand.purchase.is_signed() && !mends && !errand.outlived(now) {
+            return Ready::Not(self.conclude(End::NotPaid(NotPaid::Expired)));
         }
         if !errand.has_chosen() {
+            errand.asks_price = true;
             return Ready::ToSend;
         }
         match errand.accept(now) {
             Ok(()) => Ready::ToIntend,
-            Err(why) => Ready::Not(End::NotPaid(why)),
+            Err(why) => Ready::Not(self.conclude(End::NotPaid(why))),
         }
     }
 
-    /// Hands out the signed bytes for the next send, if there are any.
+    /// Hands out the signed bytes for the next send, if there are any and it is not to ask for the
+    /// price.
     pub(crate) fn show(&mut self, now: Timestamp) -> Option<Showing> {
-        self.purchase_mut()?.show(now)
+        let errand = self.errand.as_mut().filter(|errand| !errand.asks_price)?;
+        let showing = errand.purchase.show(now)?;
+        // what was offered before is paid for: a second signature asks again
+        errand.mend = None;
+        Some(showing)
     }
 
     /// The bytes of the last send did not leave.
@@ -183,20 +204,40 @@ impl Buyer {
         }
     }
 
-    /// Returns whether the signed bytes, if there are any, may be shown at `at`.
-    pub(crate) fn may_show(&self, at: Timestamp) -> bool {
-        let signed = self.purchase().filter(|purchase| purchase.is_signed());
-        signed.is_none_or(|purchase| purchase.may_show(at))
+    /// Returns when a send that would go at `at` can go: at once with the signed bytes, if there are
+    /// any and they live until then; else when a second signature is allowed; else never.
+    pub(crate) fn goes_at(&mut self, at: Timestamp) -> Option<Timestamp> {
+        let Some(errand) = self
+            .errand
+            .as_mut()
+            .filter(|errand| errand.purchase.is_signed())
+        else {
+            return Some(at);
+        };
+        if errand.purchase.may_show(at) {
+            return Some(at);
+        }
+        let outlives = errand.purchase.show_until()? <= at;
+        let at = errand.purchase.expires().filter(|_| outlives)?.max(at);
+        // the price of then, not of now
+        errand.offer = None;
+        errand.purchase.may_sign_again(at).then_some(at)
     }
 
     /// How the call ends where it would end `otherwise`, had no money been at stake.
     pub(crate) fn conclude(&self, otherwise: End) -> End {
-        let money = self.purchase().map_or(Money::Unspent, Purchase::money);
-        if money == Money::Settled {
-            return End::PaidNotDelivered;
+        let Some(errand) = &self.errand else {
+            return otherwise;
+        };
+        match errand.purchase.money() {
+            // a random nonce has nobody else to use it
+            Money::Settled if errand.purchase.is_spent_elsewhere() && errand.means.named => {
+                End::KeySpent
+            }
+            Money::Settled => End::PaidNotDelivered,
+            Money::Sent | Money::Pending | Money::Unknown => End::OutcomeUnknown,
+            _ => otherwise,
         }
-        let open = matches!(money, Money::Sent | Money::Pending | Money::Unknown);
-        if open { End::OutcomeUnknown } else { otherwise }
     }
 
     /// Returns what was signed and what is known of it, for the report.
@@ -207,10 +248,12 @@ impl Buyer {
             .receipt()
             .map(|receipt| receipt.transaction().to_owned());
         Some(Paid {
+            key: purchase.key(),
             money: purchase.money(),
-            amount: payment.amount(),
+            amount: purchase.at_stake().unwrap_or(payment.amount()),
             asset: payment.asset(),
             payment_id: payment.payment_id().clone(),
+            nonce: payment.nonce(),
             valid_before: payment.valid_before(),
             transaction: transaction.filter(|hash| !hash.is_empty()),
         })
@@ -228,6 +271,9 @@ impl Errand {
             purchase: Purchase::new(means.key, payment_id),
             means,
             offer: None,
+            mend: None,
+            asks_price: false,
+            ahead: Duration::ZERO,
         }
     }
 
@@ -236,7 +282,10 @@ impl Errand {
         self.offer = None;
         match read_offer(answer) {
             Ok(offer) => {
-                let choice = self.means.policy.choose(&offer);
+                let choice = match self.purchase.payment() {
+                    Some(first) => self.means.policy.choose_again(&offer, first),
+                    None => self.means.policy.choose(&offer),
+                };
                 self.offer = Some((offer, choice));
                 OfferStanding::Payable
             }
@@ -244,9 +293,42 @@ impl Errand {
         }
     }
 
-    /// Returns whether an entry was chosen that waits to be accepted.
+    /// Reads a reply to a paid send. Where it refuses what a second signature could mend, it may
+    /// bring the offer for that one.
+    fn hear(&mut self, answer: &Answered<'_>, now: Timestamp) -> Standing {
+        // who was not asked cannot say that the payment moved nothing
+        if !answer.same_origin {
+            self.purchase.handle_lost();
+        }
+        let reply = answer.reply;
+        let standing = self.purchase.handle_reply(reply.status, reply.headers, now);
+        if let ReceiptStanding::Failed {
+            class: FailureClass::BeforeBroadcast,
+            reason,
+        } = &standing.receipt
+        {
+            self.mend = mend_of(reason);
+            let brings_offer = read_offer(answer).is_ok();
+            if brings_offer || self.mend == Some(Mend::Terms) {
+                self.read_offer(answer);
+            }
+        }
+        standing
+    }
+
+    fn mends(&self, now: Timestamp) -> bool {
+        self.mend.is_some() && self.purchase.may_sign_again(now)
+    }
+
+    /// Returns whether what was signed is too old to be shown, and may be signed again.
+    fn outlived(&self, now: Timestamp) -> bool {
+        let until = self.purchase.show_until();
+        until.is_some_and(|until| until <= now) && self.purchase.may_sign_again(now)
+    }
+
+    /// Returns whether an entry was chosen.
     const fn has_chosen(&self) -> bool {
-        matches!(&self.offer, Some((_, Ok(_)))) && self.purchase.may_accept()
+        matches!(&self.offer, Some((_, Ok(_))))
     }
 
     /// Accepts the chosen entry, with a window that starts now.
@@ -262,18 +344,29 @@ impl Errand {
             policy,
             payer,
             derivation,
-            key,
             ..
         } = &self.means;
         policy.check(entry).map_err(NotPaid::Policy)?;
-        let nonce = derivation.nonce(*payer, entry.asset(), *key);
-        let until = valid_before(now, entry.max_timeout_seconds(), policy.longest_window());
+        let nonce = match self.purchase.payment() {
+            Some(first) => SignedPayment::nonce(first),
+            None => derivation.nonce(*payer, entry.asset(), self.means.key),
+        };
+        // a window that proved too short is as long as is allowed at all
+        let asked = match self.mend {
+            Some(Mend::Window) => u64::MAX,
+            _ => entry.max_timeout_seconds(),
+        };
+        let start = now.saturating_add(self.ahead);
+        let until = valid_before(start, asked, policy.longest_window());
         let id = self.purchase.payment_id().clone();
         let terms = Terms::new(offer, *choice, *payer, nonce, id, until).map_err(NotPaid::Terms)?;
-        let accepted = self.purchase.accept(terms);
+        let accepted = self.purchase.accept(terms, now);
         accepted.map_err(|error| NotPaid::Ledger(error.to_string()))
     }
 }
+
+/// A seller's clock may move the end of a window by no more than this.
+const MOST_AHEAD: Duration = Duration::from_secs(120);
 
 /// Reads the offer of a reply to an unpaid request, or says why there is none to pay.
 ///

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use paywait_x402::{Money, Purchase, SignedPayment, Terms};
+use std::time::Duration;
+
+use paywait_signals::Timestamp;
+use paywait_x402::{Money, Purchase, PurchaseKey, SignedPayment, Terms};
 
 use crate::call::Step;
 use crate::{Action, Call, End, Means, NotPaid};
@@ -13,11 +16,34 @@ use crate::{Action, Call, End, Means, NotPaid};
 pub enum Intended {
     /// The intent and its hold stand. Sign.
     New,
-    /// Another caller of the same key was first: this is what stands.
-    Standing(SignedPayment, Money),
-    /// Another caller holds the key and has signed nothing that stands yet.
-    InFlight,
+    /// Something is signed already.
+    Stands(Recalled),
     /// It was not written; why not.
+    Refused(NotPaid),
+}
+
+/// What the ledger has of a purchase.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Recalled {
+    /// Nothing that is signed.
+    Nothing,
+    /// It is signed and the caller's to show.
+    Standing {
+        /// Its key; where an unnamed purchase was taken over, not the caller's own.
+        key: PurchaseKey,
+        /// The signed payments, oldest first.
+        payments: Vec<SignedPayment>,
+        /// What is known of the money.
+        money: Money,
+        /// How often the last of them was shown.
+        shown: u32,
+    },
+    /// Another caller has it in hand.
+    InFlight,
+    /// It is over, and its key is spent.
+    Spent,
+    /// It may not be had; why not.
     Refused(NotPaid),
 }
 
@@ -27,11 +53,51 @@ impl Call {
         self.buyer.lend(means);
     }
 
-    /// Takes up a purchase whose signed bytes stand in the ledger: they are shown on the next send.
-    pub fn resume(&mut self, payment: SignedPayment, money: Money) {
-        if let Some(purchase) = self.buyer.purchase_mut() {
-            purchase.resume(payment, money);
+    /// Asks the ledger for a purchase of the caller's key before anything is sent.
+    pub fn recall_first(&mut self) {
+        if matches!(self.step, Step::Admit) {
+            self.step = Step::Recall;
         }
+    }
+
+    /// Takes the ledger's word of the purchase of the caller's key: what stands is shown on the next
+    /// send, what another has in hand is waited for.
+    pub fn handle_recalled(&mut self, recalled: Recalled, now: Timestamp) {
+        match recalled {
+            Recalled::Nothing => {}
+            Recalled::Standing {
+                key,
+                payments,
+                money,
+                shown,
+            } => {
+                if let Some(purchase) = self.buyer.purchase_mut() {
+                    purchase.resume(key, payments, money, shown);
+                }
+            }
+            Recalled::InFlight => return self.await_other(now),
+            Recalled::Spent => return self.give_up(End::KeySpent),
+            Recalled::Refused(why) => return self.give_up(End::NotPaid(why)),
+        }
+        if matches!(self.step, Step::Recall) {
+            self.step = Step::Admit;
+        }
+    }
+
+    /// Waits for another caller of the same key, longer each time, as long as the call may take.
+    fn await_other(&mut self, now: Timestamp) {
+        self.unsigned();
+        let doublings = self.awaited.min(8);
+        let wait = FIRST_LOOK.saturating_mul(1_u32 << doublings).min(NEXT_LOOK);
+        self.awaited = self.awaited.saturating_add(1);
+        let at = now.saturating_add(wait);
+        let longest = self.started.saturating_add(LONGEST_AWAITED);
+        if at > self.not_after().min(longest) {
+            self.give_up(End::InFlight);
+            return;
+        }
+        self.sleep_until(at, now);
+        self.step = Step::AwaitOther(at);
     }
 
     /// Returns the purchase, where the call has means to pay.
@@ -45,18 +111,18 @@ impl Call {
     }
 
     /// Takes the ledger's answer to an intent.
-    pub fn handle_intended(&mut self, intended: Intended) {
-        let (Step::Intend, Some(purchase)) = (&self.step, self.buyer.purchase_mut()) else {
+    pub fn handle_intended(&mut self, intended: Intended, now: Timestamp) {
+        if !matches!(self.step, Step::Intend) {
             return;
-        };
+        }
         self.step = match intended {
             Intended::New => Step::Sign,
-            Intended::Standing(payment, money) => {
-                purchase.resume(payment, money);
-                Step::Prepare
+            Intended::Stands(recalled) => {
+                self.unsigned();
+                self.step = Step::Prepare;
+                return self.handle_recalled(recalled, now);
             }
-            Intended::InFlight => Step::Done(End::InFlight),
-            Intended::Refused(why) => Step::Done(End::NotPaid(why)),
+            Intended::Refused(why) => self.not_signed(why),
         };
     }
 
@@ -71,7 +137,7 @@ impl Call {
         });
         self.step = match signed {
             Ok(payment) => Step::Persist(payment),
-            Err(error) => Step::Done(End::NotPaid(NotPaid::Signer(error))),
+            Err(error) => self.not_signed(NotPaid::Signer(error)),
         };
     }
 
@@ -87,8 +153,20 @@ impl Call {
         });
         self.step = match taken {
             Ok(()) => Step::Prepare,
-            Err(error) => Step::Done(End::NotPaid(NotPaid::Ledger(error))),
+            Err(error) => self.not_signed(NotPaid::Ledger(error)),
         };
+    }
+
+    /// The call ends, since nothing was signed this time; what was signed before is what it was.
+    fn not_signed(&mut self, why: NotPaid) -> Step {
+        self.unsigned();
+        Step::Done(self.buyer.conclude(End::NotPaid(why)))
+    }
+
+    fn unsigned(&mut self) {
+        if let Some(purchase) = self.buyer.purchase_mut() {
+            purchase.handle_unsigned();
+        }
     }
 
     pub(crate) fn with_terms(&self, action: impl FnOnce(Arc<Terms>) -> Action) -> Action {
@@ -100,3 +178,11 @@ impl Call {
         }
     }
 }
+
+/// Another caller of the same key is looked after this soon, and less and less often.
+const FIRST_LOOK: Duration = Duration::from_millis(20);
+
+const NEXT_LOOK: Duration = Duration::from_secs(1);
+
+/// Nobody waits longer than this for another caller, whatever else allows it.
+const LONGEST_AWAITED: Duration = Duration::from_secs(180);

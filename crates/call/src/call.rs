@@ -7,6 +7,7 @@ use paywait_signals::{Decision, Policy, Standing, Timestamp, Window, classify, w
 use paywait_x402::SignedPayment;
 
 use crate::buyer::{Buyer, Ready};
+use crate::repeats::Repeats;
 use crate::{Action, Answer, Answered, End, Facts, Failure, Outgoing, Patience, Report, Sent};
 
 /// One call: what the caller asked for once.
@@ -17,14 +18,19 @@ use crate::{Action, Answer, Answered, End, Facts, Failure, Outgoing, Patience, R
 #[derive(Debug)]
 pub struct Call {
     pub(crate) facts: Facts,
-    started: Timestamp,
+    pub(crate) started: Timestamp,
     deadline: Option<Timestamp>,
     pub(crate) patience: Option<Patience>,
     paced: bool,
     pub(crate) buyer: Buyer,
     pub(crate) step: Step,
     /// Whether the send under way carries a payment.
-    paying: bool,
+    pub(crate) paying: bool,
+    /// Refusals of paid sends that came alike.
+    pub(crate) repeats: Repeats,
+    /// How often another caller of the same key was waited for.
+    #[cfg(feature = "pay")]
+    pub(crate) awaited: u32,
     /// What the head of the answer at hand says of the payment.
     standing: Option<Standing>,
     /// The wait before the next send, for its line in the report.
@@ -38,6 +44,10 @@ pub struct Call {
 pub(crate) enum Step {
     Admit,
     Prepare,
+    #[cfg(feature = "pay")]
+    Recall,
+    #[cfg(feature = "pay")]
+    AwaitOther(Timestamp),
     #[cfg(feature = "pay")]
     Intend,
     #[cfg(feature = "pay")]
@@ -61,6 +71,9 @@ impl Call {
             buyer: Buyer::default(),
             step: Step::Admit,
             paying: false,
+            repeats: Repeats::default(),
+            #[cfg(feature = "pay")]
+            awaited: 0,
             standing: None,
             slept: Duration::ZERO,
             rng: fastrand::Rng::with_seed(seed),
@@ -143,6 +156,12 @@ impl Call {
         {
             self.step = Step::Admit;
         }
+        #[cfg(feature = "pay")]
+        if let Step::AwaitOther(until) = self.step
+            && until <= now
+        {
+            self.step = Step::Recall;
+        }
         if matches!(self.step, Step::Admit) && !self.paced {
             self.step = Step::Prepare;
         }
@@ -151,6 +170,10 @@ impl Call {
         }
         match &self.step {
             Step::Admit => Action::Admit,
+            #[cfg(feature = "pay")]
+            Step::Recall => Action::Recall,
+            #[cfg(feature = "pay")]
+            Step::AwaitOther(until) => Action::Sleep(*until),
             #[cfg(feature = "pay")]
             Step::Intend => self.with_terms(Action::Intend),
             #[cfg(feature = "pay")]
@@ -204,13 +227,18 @@ impl Call {
         if !self.is_sending() {
             return;
         }
+        self.facts.follows_redirects |= answer.redirected;
         let reply = answer.reply;
         let standing = match self.standing.take() {
             Some(standing) => standing,
             None => self.buyer.standing(answer, self.paying, now),
         };
-        let decision = is_refusal(reply.status)
-            .then(|| classify(reply, &standing, &self.signal_policy(), now));
+        let decision = if is_refusal(reply.status) {
+            let decision = classify(reply, &standing, &self.signal_policy(), now);
+            Some(self.judge_refusal(decision, reply.body, now))
+        } else {
+            (self.paying && answer.cut).then(Self::judge_cut)
+        };
         self.book(
             Answer::Status(reply.status),
             decision.clone(),

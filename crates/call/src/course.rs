@@ -6,6 +6,27 @@ use crate::call::Step;
 use crate::{Call, End, Failure, FailureKind};
 
 impl Call {
+    /// A refusal: what the machine knows beside the reply comes first.
+    pub(crate) fn judge_refusal(
+        &mut self,
+        mut decision: Decision,
+        body: &[u8],
+        now: Timestamp,
+    ) -> Decision {
+        if self.paying && decision.action == Verdict::Stop && self.buyer.mends(now) {
+            decision.action = Verdict::Pay;
+        } else if self.paying && self.repeats.are_stored(&decision, body) {
+            decision.action = Verdict::Stop;
+            decision.reason = Reason::StoredRefusal;
+        }
+        decision
+    }
+
+    /// A paid response whose body was cut short: the same bytes ask for it again.
+    pub(crate) const fn judge_cut() -> Decision {
+        Decision::new(Verdict::Backoff, Reason::ServerError, Signal::Transport)
+    }
+
     /// A send without an answer: whether it may be sent again depends on what may have been done.
     pub(crate) fn judge_failure(&self, failure: Failure, paid: bool) -> Decision {
         let reason = match failure.kind {
@@ -76,7 +97,7 @@ impl Call {
         Step::Done(self.buyer.conclude(end))
     }
 
-    /// Tries again at `at`, if there is a try left and it fits.
+    /// Tries again at `at` or as soon after as it can go, if there is a try left and it fits.
     fn again(&mut self, decision: &Decision, at: Timestamp, now: Timestamp) -> Step {
         let attempts = self
             .patience
@@ -85,7 +106,8 @@ impl Call {
         if !self.facts.replayable {
             return self.stop(decision);
         }
-        if self.report.attempts >= attempts || !self.buyer.may_show(at) {
+        let goes_at = (self.report.attempts < attempts).then(|| self.buyer.goes_at(at));
+        let Some(at) = goes_at.flatten() else {
             let unanswered = decision.signal == Signal::Transport;
             let end = if unanswered {
                 End::Unanswered
@@ -93,7 +115,7 @@ impl Call {
                 End::Exhausted(decision.reason)
             };
             return Step::Done(self.buyer.conclude(end));
-        }
+        };
         if at > self.not_after() {
             let come_back = decision.come_back.unwrap_or(at);
             return Step::Done(self.buyer.conclude(End::Deferred(come_back)));

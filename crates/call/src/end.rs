@@ -30,6 +30,10 @@ pub enum End {
     OutcomeUnknown,
     /// Another caller holds the purchase of this key right now.
     InFlight,
+    /// The key has been spent, and its payment cannot be shown any more: it settled and was
+    /// forgotten but for its key, was ended by hand, or another payment used its nonce. Nothing was
+    /// signed in this call; buying again takes another name.
+    KeySpent,
 }
 
 impl fmt::Display for End {
@@ -45,6 +49,7 @@ impl fmt::Display for End {
             Self::PaidNotDelivered => f.write_str("paid, not delivered"),
             Self::OutcomeUnknown => f.write_str("outcome unknown"),
             Self::InFlight => f.write_str("in flight elsewhere"),
+            Self::KeySpent => f.write_str("key already spent"),
         }
     }
 }
@@ -59,6 +64,8 @@ pub enum NotPaid {
     Once,
     /// The URL is not https and not a loopback address.
     Insecure,
+    /// The client follows redirects: a payment would be handed to wherever the seller points.
+    Redirected,
     /// The policy refuses every entry of the offer.
     #[cfg(feature = "pay")]
     Policy(paywait_x402::Refusal),
@@ -87,6 +94,9 @@ impl fmt::Display for NotPaid {
         match self {
             Self::NoWallet => f.write_str("no wallet is attached"),
             Self::Once => f.write_str("the request body cannot be sent a second time"),
+            Self::Redirected => f.write_str(
+                "the client follows redirects, and a payment would follow them too (use paywait::client_builder)",
+            ),
             Self::Insecure => f.write_str("the URL is neither https nor a loopback address"),
             #[cfg(feature = "pay")]
             Self::Policy(refusal) => write!(f, "{refusal}"),

@@ -12,6 +12,8 @@ pub struct Facts {
     pub idempotent: bool,
     /// Whether its URL is one to pay at: https, or a loopback address.
     pub payable: bool,
+    /// Whether the client below is known to follow redirects.
+    pub follows_redirects: bool,
 }
 
 impl Facts {
@@ -32,6 +34,7 @@ impl Facts {
             replayable: true,
             idempotent: method.is_idempotent() || idempotency_key,
             payable: true,
+            follows_redirects: false,
         }
     }
 

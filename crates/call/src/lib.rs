@@ -33,6 +33,7 @@ mod course;
 mod end;
 mod facts;
 mod patience;
+mod repeats;
 mod report;
 
 pub use action::{Action, Outgoing};
@@ -40,7 +41,7 @@ pub use answered::Answered;
 #[cfg(feature = "pay")]
 pub use buyer::Means;
 #[cfg(feature = "pay")]
-pub use buying::Intended;
+pub use buying::{Intended, Recalled};
 pub use call::Call;
 pub use end::{End, NotPaid};
 pub use facts::{Facts, Failure, FailureKind};

@@ -58,8 +58,12 @@ impl Buyer {
 
     pub(crate) fn lose(&mut self, _paid: bool) {}
 
-    pub(crate) const fn may_show(&self, _at: Timestamp) -> bool {
-        true
+    pub(crate) const fn mends(&self, _now: Timestamp) -> bool {
+        false
+    }
+
+    pub(crate) const fn goes_at(&mut self, at: Timestamp) -> Option<Timestamp> {
+        Some(at)
     }
 
     pub(crate) const fn conclude(&self, otherwise: End) -> End {

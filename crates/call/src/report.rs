@@ -115,14 +115,18 @@ pub enum Answer {
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Paid {
+    /// The key of the purchase: the ledger knows it by this, and ends it by this.
+    pub key: paywait_x402::PurchaseKey,
     /// What is known of the money.
     pub money: paywait_x402::Money,
-    /// The amount that was signed, in atomic units of `asset`.
+    /// The most that can have been spent: the largest amount signed, in atomic units of `asset`.
     pub amount: paywait_x402::Amount,
     /// The token.
     pub asset: paywait_x402::Asset,
     /// The identifier of the purchase, the same on each of its sends.
     pub payment_id: paywait_x402::PaymentId,
+    /// The nonce, the same in each of its signatures: it settles once.
+    pub nonce: paywait_x402::alloy_primitives::B256,
     /// Until when the signature can be cashed, in seconds since the Unix epoch.
     pub valid_before: u64,
     /// The transaction that a receipt named.

@@ -29,6 +29,9 @@ pub enum Reason {
     SettlementUnknown,
     /// The payment was refused before it moved anything.
     PaymentFailed,
+    /// The same refusal came again and again after the wait that it asked for: it is a stored one,
+    /// and the same payment will be answered so for ever.
+    StoredRefusal,
     /// 409: an identifier or a state conflicts.
     Conflict,
     /// Money is held by calls in flight and comes free when they end.
@@ -93,6 +96,7 @@ impl Reason {
             Self::SettlementPending => "settlement_pending",
             Self::SettlementUnknown => "settlement_unknown",
             Self::PaymentFailed => "payment_failed",
+            Self::StoredRefusal => "stored_refusal",
             Self::Conflict => "conflict",
             Self::InFlightBudget => "in_flight_budget",
             Self::OutOfCredit => "out_of_credit",

@@ -44,7 +44,7 @@ pub use offer::{Offer, OfferError};
 pub use payload::PayloadError;
 pub use policy::{Policy, Refusal};
 pub use purchase::{MOST_SIGNATURES, Purchase, PurchaseError};
-pub use reasons::class_of;
+pub use reasons::{Mend, class_of, mend_of};
 pub use receipt::Receipt;
 pub use sealed::{Sealed, UnsealError};
 pub use showing::Showing;

@@ -22,6 +22,30 @@ pub fn class_of(reason: &str) -> FailureClass {
     }
 }
 
+/// What a second signature with the same nonce could mend.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Mend {
+    /// The seller's terms are others by now: it needs their newest.
+    Terms,
+    /// The payment was not valid long enough, by the seller's clock: it needs a later end.
+    Window,
+}
+
+/// Returns what a second signature could mend, if the seller refused the first for `reason`.
+pub fn mend_of(reason: &str) -> Option<Mend> {
+    match reason {
+        "No matching payment requirements"
+        | "invalid_payment_requirements"
+        | "invalid_exact_evm_authorization_value"
+        | "invalid_exact_evm_payload_authorization_value_mismatch"
+        | "extension_echo_mismatch" => Some(Mend::Terms),
+        "invalid_exact_evm_payload_authorization_valid_before"
+        | "invalid_exact_evm_payload_authorization_valid_after" => Some(Mend::Window),
+        _ => None,
+    }
+}
+
 /// The nonce settled, or was cancelled by its payer.
 const USED: [&str; 4] = [
     "duplicate_settlement",
@@ -33,7 +57,9 @@ const USED: [&str; 4] = [
 /// Families of codes of which every member comes before the broadcast.
 const BEFORE_BROADCAST_PREFIXES: [&str; 1] = ["eip2612_"];
 
-const BEFORE_BROADCAST: [&str; 52] = [
+const BEFORE_BROADCAST: [&str; 53] = [
+    // the reference server's own words, before it asks its facilitator
+    "No matching payment requirements",
     "asset_not_deployed_contract",
     "eip6492_factory_not_allowed",
     "extension_echo_mismatch",
