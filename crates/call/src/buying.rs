@@ -153,7 +153,8 @@ impl Call {
         });
         self.step = match taken {
             Ok(()) => Step::Prepare,
-            Err(error) => self.not_signed(NotPaid::Ledger(error)),
+            // it was signed all the same: the report says so
+            Err(error) => Step::Done(self.buyer.conclude(End::NotPaid(NotPaid::Ledger(error)))),
         };
     }
 

@@ -58,7 +58,8 @@ impl Call {
         match decision.action {
             Verdict::Pay => match self.buyer.objection(&self.facts) {
                 None => Step::Admit,
-                Some(why) => Step::Done(End::NotPaid(why)),
+                // what was signed before is what it was
+                Some(why) => Step::Done(self.buyer.conclude(End::NotPaid(why))),
             },
             Verdict::Wait(floor) => {
                 let (Some(patience), rng) = (&self.patience, &mut self.rng) else {
