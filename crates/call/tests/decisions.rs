@@ -20,7 +20,7 @@ use base64::engine::general_purpose::STANDARD;
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use paywait_call::{
     Action, Answered, Call, End, Facts, Failure, FailureKind, Intended, Means, NotPaid, Outgoing,
-    Patience, Report,
+    Patience, Recalled, Report,
 };
 use paywait_signals::{Reason, Reply, Timestamp};
 use paywait_x402::{Derivation, Money, Policy, PurchaseKey, Refusal, TermsError, Wallet, usd};
@@ -97,12 +97,20 @@ impl Driven {
                     self.slept += until.as_millis() - self.now;
                     self.now = until.as_millis();
                 }
-                Action::Intend(_) => self.call.handle_intended(Intended::New),
+                Action::Intend(_) => {
+                    let now = self.now();
+                    self.call.handle_intended(Intended::New, now);
+                }
                 Action::Sign(terms) => {
                     let signed = ready(self.wallet.sign(&terms)).map_err(|error| error.to_string());
                     self.call.handle_signed(signed);
                 }
                 Action::Persist(payment) => self.call.handle_persisted(Ok(payment)),
+                // another caller has it, and keeps it
+                Action::Recall => {
+                    let now = self.now();
+                    self.call.handle_recalled(Recalled::InFlight, now);
+                }
                 other => panic!("{other:?}"),
             }
         }
@@ -483,24 +491,28 @@ fn what_the_ledger_or_the_signer_refuses_is_not_paid() {
         call
     };
     let mut call = at_intent();
-    call.call.handle_intended(Intended::Refused(limit.clone()));
+    call.call
+        .handle_intended(Intended::Refused(limit.clone()), secs(0));
     assert!(!call.sends());
     assert_eq!(call.end(), End::NotPaid(limit));
     assert_eq!(call.report().come_back(), Some(secs(60)));
 
     let mut call = at_intent();
-    call.call.handle_intended(Intended::InFlight);
+    let in_flight = Intended::Stands(Recalled::InFlight);
+    call.call.handle_intended(in_flight, secs(0));
     assert!(!call.sends());
     assert_eq!(call.end(), End::InFlight);
+    // it was waited for as long as the call may take
+    assert!((170_000..=180_000).contains(&call.slept));
 
     let mut call = at_intent();
-    call.call.handle_intended(Intended::New);
+    call.call.handle_intended(Intended::New, secs(0));
     call.call.handle_signed(Err("no".to_owned()));
     assert!(!call.sends());
     assert_eq!(call.end(), End::NotPaid(NotPaid::Signer("no".to_owned())));
 
     let mut call = at_intent();
-    call.call.handle_intended(Intended::New);
+    call.call.handle_intended(Intended::New, secs(0));
     let Action::Sign(terms) = call.call.next(secs(0)) else {
         panic!("it is to be signed");
     };
@@ -606,7 +618,8 @@ fn an_event_that_belongs_to_no_action_is_not_acted_on() {
         call.call.handle_turned_back();
         call.call.handle_signed(Err("no".to_owned()));
         call.call.handle_persisted(Err("no".to_owned()));
-        call.call.handle_intended(Intended::InFlight);
+        call.call
+            .handle_intended(Intended::Stands(Recalled::InFlight), now);
     };
     let mut call = Driven::buying(post());
     // before the first send

@@ -11,10 +11,10 @@ use std::time::Duration;
 use alloy_signer_local::PrivateKeySigner;
 use http::{HeaderMap, Method};
 use paywait_call::{
-    Action, Answered, Call, End, Facts, Failure, Intended, Means, NotPaid, Outgoing, Patience,
+    Action, Answered, Call, Facts, Failure, Intended, Means, NotPaid, Outgoing, Patience, Recalled,
 };
 use paywait_ledger::{
-    Epoch, Fingerprint, Intent, Ledger, LedgerError, Limits, MemoryLedger, Taken,
+    Fingerprint, Intent, Ledger, LedgerError, Limits, MemoryLedger, Note, Owner, Taken,
 };
 use paywait_signals::{Reply, Timestamp};
 use paywait_x402::{
@@ -39,6 +39,8 @@ pub(crate) struct World {
     pub(crate) nonces: BTreeSet<String>,
     /// The most that the signer was asked for, in dollars.
     pub(crate) asked_for: Usd,
+    /// The most that an intent was written for, in dollars.
+    pub(crate) intended: Usd,
     /// How often the signer was asked, over all calls.
     pub(crate) signatures: u32,
     pub(crate) signer_fails: bool,
@@ -50,7 +52,9 @@ pub(crate) struct World {
 /// What is known of the call at hand.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
-    epoch: Option<Epoch>,
+    owner: Option<Owner>,
+    /// Whether the ledger gave the purchase to the call at hand.
+    leased: bool,
     signer_asked: bool,
     /// Whether the ledger was asked to write the signed bytes, and answered.
     pub(crate) persisted: bool,
@@ -73,7 +77,7 @@ pub(crate) struct Seen {
 impl Seen {
     /// Whether the ledger gave the purchase to the call at hand.
     pub(crate) const fn has_lease(&self) -> bool {
-        self.epoch.is_some()
+        self.leased
     }
 }
 
@@ -126,6 +130,7 @@ impl World {
             named,
             nonces: BTreeSet::new(),
             asked_for: Usd::ZERO,
+            intended: Usd::ZERO,
             signatures: 0,
             signer_fails: false,
             seen: Seen::default(),
@@ -147,6 +152,7 @@ impl World {
         self.dies_in = None;
         self.latest = self.wall;
         self.seen = Seen {
+            owner: Some(Owner::random()),
             idempotent: plan.idempotent,
             ..Seen::default()
         };
@@ -167,7 +173,9 @@ impl World {
             call.set_deadline(self.now().saturating_add(Duration::from_millis(millis)));
         }
         call.lend_means(self.means());
-        self.take_up(&mut call);
+        if self.named {
+            call.recall_first();
+        }
         call
     }
 
@@ -177,20 +185,35 @@ impl World {
         Means::new(policy, payer, Derivation::default(), self.key, self.named)
     }
 
-    fn take_up(&mut self, call: &mut Call) {
-        match ready(self.ledger.take(self.key, fingerprint(), self.now())).unwrap() {
-            Taken::Standing {
-                epoch,
-                payment,
-                money,
-            } => {
-                self.seen.epoch = Some(epoch);
+    fn owner(&self) -> Owner {
+        self.seen.owner.unwrap()
+    }
+
+    fn recall(&mut self) -> Recalled {
+        let taken = self
+            .ledger
+            .take(self.key, fingerprint(), self.owner(), self.now());
+        let taken = ready(taken).unwrap();
+        self.recalled(taken)
+    }
+
+    /// What the ledger has, as the machine is told of it.
+    fn recalled(&mut self, taken: Taken) -> Recalled {
+        match taken {
+            Taken::Nothing => Recalled::Nothing,
+            Taken::Standing(standing) => {
+                self.seen.leased = true;
                 self.seen.persisted = true;
-                self.seen.open = money != Money::Refused;
-                call.resume(*payment, money);
+                self.seen.open = standing.money != Money::Refused;
+                Recalled::Standing {
+                    key: standing.key,
+                    payments: standing.payments,
+                    money: standing.money,
+                    shown: standing.shown,
+                }
             }
-            Taken::InFlight => call.give_up(End::InFlight),
-            _ => {}
+            Taken::InFlight => Recalled::InFlight,
+            other => panic!("{other:?}"),
         }
     }
 
@@ -235,9 +258,15 @@ impl World {
                 call.handle_admitted(at, self.now());
             }
             Action::Intend(terms) => {
-                let intended = self.intend(&terms);
+                let known = call.purchase().unwrap().payments().len();
+                let intended = self.intend(&terms, known);
                 self.half_step()?;
-                call.handle_intended(intended);
+                call.handle_intended(intended, self.now());
+            }
+            Action::Recall => {
+                let recalled = self.recall();
+                self.half_step()?;
+                call.handle_recalled(recalled, self.now());
             }
             Action::Sign(terms) => {
                 let signed = self.sign(&terms);
@@ -245,8 +274,8 @@ impl World {
                 call.handle_signed(signed);
             }
             Action::Persist(payment) => {
-                let epoch = self.seen.epoch.unwrap();
-                let stands = ready(self.ledger.persist(self.key, epoch, payment, self.now()));
+                let owner = self.owner();
+                let stands = ready(self.ledger.persist(self.key, owner, payment, self.now()));
                 self.seen.persisted = true;
                 self.half_step()?;
                 call.handle_persisted(stands.map_err(|error| error.to_string()));
@@ -261,25 +290,16 @@ impl World {
         Ok(())
     }
 
-    fn intend(&mut self, terms: &Terms) -> Intended {
-        let price = price(terms);
-        let intent = Intent::new(self.key, fingerprint(), terms, price).named(self.named);
-        match ready(self.ledger.intend(intent, self.now())) {
-            Ok(Taken::Intended(epoch)) => {
-                self.seen.epoch = Some(epoch);
+    fn intend(&mut self, terms: &Terms, known: usize) -> Intended {
+        let intent = Intent::new(self.key, fingerprint(), terms, price(terms));
+        let intent = intent.named(self.named).known(known);
+        match ready(self.ledger.intend(intent, self.owner(), self.now())) {
+            Ok(Taken::Intended) => {
+                self.seen.leased = true;
+                self.intended = self.intended.max(price(terms));
                 Intended::New
             }
-            Ok(Taken::Standing {
-                epoch,
-                payment,
-                money,
-            }) => {
-                self.seen.epoch = Some(epoch);
-                self.seen.persisted = true;
-                self.seen.open = money != Money::Refused;
-                Intended::Standing(*payment, money)
-            }
-            Ok(_) => Intended::InFlight,
+            Ok(taken) => Intended::Stands(self.recalled(taken)),
             Err(LedgerError::OtherRequest) => Intended::Refused(NotPaid::OtherRequest),
             Err(error) => panic!("{error}"),
         }
@@ -376,11 +396,10 @@ impl World {
 
     fn note(&mut self, call: &Call) {
         let signed = call.purchase().filter(|purchase| purchase.is_signed());
-        if let (Some(purchase), Some(epoch)) = (signed, self.seen.epoch) {
-            let note = self
-                .ledger
-                .note(self.key, epoch, purchase.money(), self.now());
-            ready(note).unwrap();
+        if let Some(purchase) = signed {
+            let note = Note::new(purchase.money(), purchase.shown());
+            let noted = self.ledger.note(self.key, self.owner(), note, self.now());
+            ready(noted).unwrap();
         }
     }
 
@@ -390,17 +409,17 @@ impl World {
 
     /// What a driver's guard does when it is dropped.
     pub(crate) fn drop_driver(&mut self) {
-        if let Some(epoch) = self.seen.epoch.take() {
-            self.ledger.release(self.key, epoch, self.seen.signer_asked);
-        }
+        self.ledger
+            .release(self.key, self.owner(), self.seen.signer_asked);
     }
 
     /// What the ledger knows of the money, once nobody has the purchase.
     pub(crate) fn booked(&self) -> Option<Money> {
-        match ready(self.ledger.take(self.key, fingerprint(), self.now())).unwrap() {
-            Taken::Standing { epoch, money, .. } => {
-                self.ledger.release(self.key, epoch, false);
-                Some(money)
+        let owner = Owner::random();
+        match ready(self.ledger.take(self.key, fingerprint(), owner, self.now())).unwrap() {
+            Taken::Standing(standing) => {
+                self.ledger.release(self.key, owner, false);
+                Some(standing.money)
             }
             _ => None,
         }
@@ -428,5 +447,6 @@ pub(crate) fn ready<F: Future>(future: F) -> F::Output {
 const START: u64 = 1_800_000_000_000;
 
 /// More actions than any call takes: five attempts, and twelve turns that may each turn it back,
-/// with an admission, a slot and a wait for each; and once an intent, a signature and a record.
-pub(crate) const MOST_ACTIONS: u32 = (6 + 13) * 5 + 3;
+/// with an admission, a slot and a wait for each; twice an intent, a signature and a record; and a
+/// look and a wait for each second in which another has the purchase.
+pub(crate) const MOST_ACTIONS: u32 = (6 + 13) * 5 + 2 * 3 + 2 * 190;
