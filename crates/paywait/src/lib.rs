@@ -61,6 +61,8 @@ mod deadline;
 mod driver;
 mod error;
 mod failure;
+#[cfg(feature = "pay")]
+mod kept;
 mod layer;
 #[cfg(feature = "pay")]
 mod name;
@@ -98,12 +100,12 @@ pub use scope::Scope;
 pub use paywait_call::Paid;
 pub use paywait_call::{Answer, End, FailureKind, NotPaid, Report, Sent};
 #[cfg(feature = "pay")]
-pub use paywait_ledger::{Ledger, LedgerError, Limits, MemoryLedger};
+pub use paywait_ledger::{Ledger, LedgerError, Limits, MemoryLedger, Record, Resolution};
 #[cfg(feature = "pace")]
 pub use paywait_pacer::{MemoryStore, QuotaStore};
 pub use paywait_signals::{Action, Decision, Reason, Signal, Timestamp, Window};
 #[cfg(feature = "pay")]
 pub use paywait_x402::{
-    Amount, Asset, Derivation, KnownAsset, Money, Network, PaymentId, Usd, Wallet,
+    Amount, Asset, Derivation, KnownAsset, Money, Network, PaymentId, PurchaseKey, Usd, Wallet,
     alloy_primitives, usd,
 };
