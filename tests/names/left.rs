@@ -11,6 +11,7 @@ use paywait::{
 use paywait_seller::{Canned, Identifier, Route, Step};
 use reqwest_middleware::ClientWithMiddleware;
 use support::buyer::{Buyer, bare, limits, report, status};
+use support::clock::FakeClock;
 use support::shop::{Stand, terms, upfront};
 
 /// What came of one call.
@@ -18,7 +19,7 @@ type Ended = reqwest_middleware::Result<reqwest::Response>;
 
 /// A client that tries once, with a layer that pays as `change` says.
 fn client(stand: &Stand, buyer: &Buyer, change: impl Fn(Pay) -> Pay) -> ClientWithMiddleware {
-    let clock: Arc<dyn Clock> = Arc::clone(&stand.clock) as Arc<dyn Clock>;
+    let clock: Arc<dyn Clock> = Arc::<FakeClock>::clone(&stand.clock);
     let ledger: Arc<dyn Ledger> = Arc::<MemoryLedger>::clone(&buyer.ledger);
     let wallet = Wallet::evm(buyer.signer.clone());
     let pay = Pay::with_ledger(wallet, limits(), ledger).with_clock(Arc::clone(&clock));

@@ -196,7 +196,7 @@ impl<'a> Driver<'a> {
         let head = Answered::new(head).same_origin(same_origin);
         self.call.handle_head(&head, now);
         #[cfg(feature = "pay")]
-        let first_note = self.note_money(now, None);
+        let first_note = self.note_money(None);
 
         let paid = self.call.is_paying();
         let read = Read::of(response, paid).await;
@@ -209,7 +209,7 @@ impl<'a> Driver<'a> {
             .cut(read.is_cut);
         self.call.handle_reply(&answer, now);
         #[cfg(feature = "pay")]
-        self.note_answer(first_note, &read, now).await;
+        self.note_answer(first_note, &read).await;
         #[cfg(feature = "pace")]
         self.observe(now).await;
         self.keep_answer(read.response, read.is_cut);
@@ -254,7 +254,7 @@ impl<'a> Driver<'a> {
         self.cause = cause;
         #[cfg(feature = "pay")]
         {
-            let note = self.note_money(self.now(), None);
+            let note = self.note_money(None);
             self.noted(note).await;
         }
     }

@@ -260,9 +260,9 @@ impl Running {
         let Some(named) = &self.named else {
             return true;
         };
-        let now = self.clock.now();
         let (key, owner) = (named.key, self.owner());
-        let asked = purse.ledger.take(key, named.fingerprint, owner, now);
+        let least = self.clock.least();
+        let asked = purse.ledger.take(key, named.fingerprint, owner, least);
         let taken = purse.answer_of(asked).await;
         let nothing = matches!(taken, Ok(Taken::Nothing));
         let mut state = self.state();

@@ -119,7 +119,7 @@ impl Lease {
                 () = tokio::time::sleep(RENEWED_EVERY) => {}
             }
             // whether it was lost is seen by the next write; it changes nothing for what is out
-            let renewal = lease.ledger.renew(lease.key, lease.owner, clock.now());
+            let renewal = lease.ledger.renew(lease.key, lease.owner, clock.least());
             tokio::select! {
                 biased;
                 output = &mut work => return output,

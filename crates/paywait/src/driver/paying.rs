@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use paywait_call::{End, Intended, Means, NotPaid, Recalled};
 use paywait_ledger::{Durable, Fingerprint, Intent, LedgerError, Note, Taken};
-use paywait_signals::Timestamp;
 use paywait_x402::{KnownAsset, PurchaseKey, Receipt, SignedPayment, Terms, Usd};
 
 use super::Driver;
@@ -65,7 +64,10 @@ impl Driver<'_> {
         };
         let purse = Arc::clone(&till.purse);
         let owner = self.lease();
-        let asked = purse.ledger.take(named.key, named.fingerprint, owner, now);
+        let least = self.running.clock.least();
+        let asked = purse
+            .ledger
+            .take(named.key, named.fingerprint, owner, least);
         let taken = purse.answer_of(asked).await;
         self.took(taken);
     }
@@ -110,10 +112,9 @@ impl Driver<'_> {
         let intended = match self.intent(terms) {
             Ok((purse, intent)) => {
                 let owner = self.lease();
-                let now = self.now();
-                purse
-                    .answer_of(purse.ledger.intend(intent, owner, now))
-                    .await
+                let least = self.running.clock.least();
+                let asked = purse.ledger.intend(intent, owner, least);
+                purse.answer_of(asked).await
             }
             Err(why) => {
                 return self
@@ -185,10 +186,10 @@ impl Driver<'_> {
                 .call
                 .handle_persisted(Err("there is no lease".to_owned()));
         };
-        let written = till
-            .purse
-            .ledger
-            .persist(lease.key, lease.owner, payment, self.now());
+        let written =
+            till.purse
+                .ledger
+                .persist(lease.key, lease.owner, payment, self.running.clock.least());
         let stands = till.purse.answer_of(written).await;
         self.call
             .handle_persisted(stands.map_err(|error| error.to_string()));
@@ -197,7 +198,6 @@ impl Driver<'_> {
     /// Queues a note of what is known of the money; it is awaited later.
     pub(super) fn note_money(
         &self,
-        now: Timestamp,
         paid: Option<kept::Paid<'_>>,
     ) -> Option<Durable<Result<(), LedgerError>>> {
         let (till, lease) = (self.till.as_ref()?, self.stake.lease.as_ref()?);
@@ -212,7 +212,8 @@ impl Driver<'_> {
             .delivered(self.call.end() == Some(&End::Served))
             .transaction(transaction.map(str::to_owned))
             .kept(paid.filter(|_| keeps).map(kept::Paid::keep));
-        Some(till.purse.ledger.note(lease.key, lease.owner, note, now))
+        let least = self.running.clock.least();
+        Some(till.purse.ledger.note(lease.key, lease.owner, note, least))
     }
 
     /// Notes an answer that was read. Where that says no more than its head did, which was noted as
@@ -221,7 +222,6 @@ impl Driver<'_> {
         &mut self,
         first: Option<Durable<Result<(), LedgerError>>>,
         read: &Read,
-        now: Timestamp,
     ) {
         let served = self.call.end() == Some(&End::Served);
         if served || first.is_none() {
@@ -232,7 +232,7 @@ impl Driver<'_> {
                 headers: response.headers(),
                 body,
             });
-            let second = self.note_money(now, paid);
+            let second = self.note_money(paid);
             self.noted(first).await;
             self.noted(second).await;
         } else {
