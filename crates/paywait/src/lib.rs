@@ -38,9 +38,10 @@
 //!
 //! # Money
 //!
-//! One call signs one authorization, whose price was held within the limits before and whose bytes
-//! stood in a ledger before the first of them left. Where its fate is unknown, the same bytes are
-//! shown again, which settle at most once (EIP-3009); a second one is never signed.
+//! One call is one purchase with one nonce, which settles at most once (EIP-3009). Its price was held
+//! within the limits before anybody signed, and its bytes stood in a ledger before the first of them
+//! left. Where its fate is unknown, the same bytes are shown again. [`safety`] has the argument, and
+//! what it rests on.
 //!
 //! # Features
 //!
@@ -77,6 +78,10 @@ mod request;
 #[cfg(feature = "retry")]
 mod retry;
 mod running;
+#[cfg(feature = "pay")]
+pub mod safety {
+    #![doc = include_str!("safety.md")]
+}
 mod scope;
 #[cfg(any(feature = "pay", feature = "pace"))]
 mod stake;
