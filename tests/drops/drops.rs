@@ -320,11 +320,8 @@ async fn a_named_purchase_dropped_before_it_signed_is_bought_when_called_again()
     }
 }
 
-/// The number under which an intent is written comes with its confirmation. A call that is dropped
-/// before has none to let go of it by, so its price stays held until it could have been cashed.
 #[tokio::test]
-async fn dropped_while_the_ledger_writes_the_intent_it_holds_the_price_for_too_long_and_no_longer()
-{
+async fn dropped_while_the_ledger_writes_the_intent_it_lets_the_price_go() {
     for order in Ours::ORDERS {
         let stand = Stand::open([Route::new("/report", terms())]).await;
         let buyer = Buyer::new(&stand.clock);
@@ -341,10 +338,6 @@ async fn dropped_while_the_ledger_writes_the_intent_it_holds_the_price_for_too_l
         drop_at(&slow.client(&order), get(&stand), cue).await;
 
         assert_eq!(buyer.signer.asked(), 0, "{order:?}");
-        assert_eq!(used(&stand, &buyer), "0.01", "{order:?}");
-        stand
-            .clock
-            .advance(Duration::from_secs(24 * 3_600 + 600 + 120 + 1));
         assert_eq!(used(&stand, &buyer), "0", "{order:?}");
     }
 }

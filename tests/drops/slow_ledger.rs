@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use paywait::{Ledger, LedgerError, Limits, MemoryLedger, Timestamp};
-use paywait_ledger::{Durable, Epoch, Fingerprint, Intent, Taken};
-use paywait_x402::{Money, PurchaseKey, SignedPayment};
+use paywait_ledger::{Durable, Fingerprint, Intent, Note, Owner, Record, Resolution, Taken};
+use paywait_x402::{PurchaseKey, SignedPayment};
 
 /// Which write is never confirmed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -40,36 +40,64 @@ impl Ledger for SlowLedger {
         &self,
         key: PurchaseKey,
         fingerprint: Fingerprint,
+        owner: Owner,
         now: Timestamp,
     ) -> Durable<Result<Taken, LedgerError>> {
-        self.inner.take(key, fingerprint, now)
+        self.inner.take(key, fingerprint, owner, now)
     }
 
-    fn intend(&self, intent: Intent, now: Timestamp) -> Durable<Result<Taken, LedgerError>> {
-        self.confirm(Late::Intend, self.inner.intend(intent, now))
+    fn intend(
+        &self,
+        intent: Intent,
+        owner: Owner,
+        now: Timestamp,
+    ) -> Durable<Result<Taken, LedgerError>> {
+        self.confirm(Late::Intend, self.inner.intend(intent, owner, now))
     }
 
     fn persist(
         &self,
         key: PurchaseKey,
-        epoch: Epoch,
+        owner: Owner,
         payment: SignedPayment,
         now: Timestamp,
     ) -> Durable<Result<SignedPayment, LedgerError>> {
-        self.confirm(Late::Persist, self.inner.persist(key, epoch, payment, now))
+        self.confirm(Late::Persist, self.inner.persist(key, owner, payment, now))
     }
 
     fn note(
         &self,
         key: PurchaseKey,
-        epoch: Epoch,
-        money: Money,
+        owner: Owner,
+        note: Note,
         now: Timestamp,
     ) -> Durable<Result<(), LedgerError>> {
-        self.confirm(Late::Note, self.inner.note(key, epoch, money, now))
+        self.confirm(Late::Note, self.inner.note(key, owner, note, now))
     }
 
-    fn release(&self, key: PurchaseKey, epoch: Epoch, signer_asked: bool) {
-        self.inner.release(key, epoch, signer_asked);
+    fn renew(
+        &self,
+        key: PurchaseKey,
+        owner: Owner,
+        now: Timestamp,
+    ) -> Durable<Result<(), LedgerError>> {
+        self.inner.renew(key, owner, now)
+    }
+
+    fn release(&self, key: PurchaseKey, owner: Owner, signer_asked: bool) {
+        self.inner.release(key, owner, signer_asked);
+    }
+
+    fn open_purchases(&self) -> Durable<Result<Vec<Record>, LedgerError>> {
+        self.inner.open_purchases()
+    }
+
+    fn resolve(
+        &self,
+        key: PurchaseKey,
+        resolution: Resolution,
+        now: Timestamp,
+    ) -> Durable<Result<(), LedgerError>> {
+        self.inner.resolve(key, resolution, now)
     }
 }

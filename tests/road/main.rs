@@ -286,8 +286,17 @@ async fn a_payment_that_is_said_to_have_failed_and_moved_is_paid_once() {
 }
 
 #[tokio::test]
-async fn a_price_that_rises_in_one_purchase_is_not_followed() {
+async fn a_price_that_rises_within_the_limit_is_signed_with_the_same_nonce() {
     let dearer = Step::refused("No matching payment requirements").price(U256::from(40_000));
+    let stand = Stand::open([Route::new("/r", terms()).paid_script([dearer])]).await;
+    let (_, report) = buy(&payer(&stand.clock), &stand, "/r").await;
+    assert_eq!((stand.nonces(), stand.settlements()), (1, 1));
+    assert_eq!(report.paid.unwrap().amount, Amount::from_u64(40_000));
+}
+
+#[tokio::test]
+async fn a_price_that_rises_above_the_limit_is_not_followed() {
+    let dearer = Step::refused("No matching payment requirements").price(U256::from(60_000));
     let stand = Stand::open([Route::new("/r", terms()).paid_script([dearer])]).await;
     let (_, report) = buy(&payer(&stand.clock), &stand, "/r").await;
     assert_eq!((stand.nonces(), stand.settlements()), (1, 0));

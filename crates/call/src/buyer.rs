@@ -236,7 +236,7 @@ impl Buyer {
             }
             Money::Settled => End::PaidNotDelivered,
             Money::Sent | Money::Pending | Money::Unknown => End::OutcomeUnknown,
-            _ => otherwise,
+            Money::Unspent | Money::Signed | Money::Refused | _ => otherwise,
         }
     }
 
@@ -250,7 +250,7 @@ impl Buyer {
         Some(Paid {
             key: purchase.key(),
             money: purchase.money(),
-            amount: purchase.at_stake().unwrap_or(payment.amount()),
+            amount: purchase.at_stake().unwrap_or_else(|| payment.amount()),
             asset: payment.asset(),
             payment_id: payment.payment_id().clone(),
             nonce: payment.nonce(),

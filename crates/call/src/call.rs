@@ -275,6 +275,11 @@ impl Call {
         self.step = self.follow(&decision, now);
     }
 
+    /// Returns whether the last send carried a payment.
+    pub const fn is_paying(&self) -> bool {
+        self.paying
+    }
+
     const fn is_sending(&self) -> bool {
         matches!(self.step, Step::Sending)
     }

@@ -131,6 +131,10 @@ impl Record {
         // who had it and did not give it back may have had it signed
         let left_behind = self.owner.is_some_and(|other| other != owner);
         self.signer_asked |= left_behind && self.signing;
+        // and may have shown it again since it was last refused
+        if left_behind && self.money == Money::Refused {
+            self.money = Money::Unknown;
+        }
         self.owner = Some(owner);
         self.leased_until = now.saturating_add(LEASE);
     }

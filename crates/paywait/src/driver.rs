@@ -1,9 +1,5 @@
 //! The one driver: it does what the machine of the call asks, and tells it how that went.
 
-use std::sync::Arc;
-use std::time::Duration;
-
-use bytes::Bytes;
 use http::Extensions;
 #[cfg(feature = "pay")]
 use http::StatusCode;
@@ -11,18 +7,22 @@ use paywait_call::{Action, Answered, Call, End, Failure, FailureKind, Outgoing};
 use paywait_signals::{Reply, Timestamp};
 use reqwest::{Request, Response};
 use reqwest_middleware::{Next, Result};
+use std::sync::Arc;
 
 use crate::part::{Part, Parts};
-use crate::peek::peek;
 use crate::running::{Gathered, Running};
+#[cfg(feature = "pay")]
+use crate::stake::Lease;
 #[cfg(any(feature = "pay", feature = "pace"))]
 use crate::stake::Stake;
 use crate::{Clock, Error, failure, request};
+use reading::Read;
 
 #[cfg(feature = "pace")]
 mod pacing;
 #[cfg(feature = "pay")]
 mod paying;
+mod reading;
 
 /// One call on its way: the machine, what it is about, and what is at stake.
 ///
@@ -38,6 +38,9 @@ pub(crate) struct Driver<'a> {
     stake: Stake,
     /// The last answer, kept whole until the next send.
     answer: Option<Response>,
+    /// A paid answer whose body was cut short: what is handed back if no whole one comes.
+    #[cfg(feature = "pay")]
+    cut: Option<Response>,
     /// Why the last send got no answer.
     cause: Option<reqwest_middleware::Error>,
     /// Whether this call loops, so that what it hands back is final to a loop outside.
@@ -76,6 +79,8 @@ impl<'a> Driver<'a> {
             #[cfg(any(feature = "pay", feature = "pace"))]
             stake: Stake::default(),
             answer: None,
+            #[cfg(feature = "pay")]
+            cut: None,
             cause: None,
             loops: false,
             #[cfg(feature = "pay")]
@@ -90,13 +95,13 @@ impl<'a> Driver<'a> {
     /// Runs the call to its end.
     pub(crate) async fn run(mut self: Box<Self>, next: Next<'_>) -> Result<Response> {
         self.pick_up();
-        #[cfg(feature = "pay")]
-        self.take_named().await;
         loop {
             let now = self.now();
             match self.call.next(now) {
                 #[cfg(feature = "pace")]
                 Action::Admit => self.admit(now).await,
+                #[cfg(feature = "pay")]
+                Action::Recall => self.recall().await,
                 #[cfg(feature = "pay")]
                 Action::Intend(terms) => self.intend(&terms).await,
                 #[cfg(feature = "pay")]
@@ -104,7 +109,7 @@ impl<'a> Driver<'a> {
                 #[cfg(feature = "pay")]
                 Action::Persist(payment) => self.persist(payment).await,
                 Action::Send(outgoing) => self.send(outgoing, next.clone()).await,
-                Action::Sleep(until) => self.running.clock.sleep_until(until).await,
+                Action::Sleep(until) => self.sleep(until).await,
                 // what is left is the end: without its feature no other action is handed out
                 _ => {
                     #[cfg(feature = "pay")]
@@ -134,6 +139,8 @@ impl<'a> Driver<'a> {
         let send = self
             .running
             .around(next.run(request, self.extensions.get()));
+        #[cfg(feature = "pay")]
+        let send = Lease::kept_while(self.stake.lease.as_ref(), send, &*self.running.clock);
         let sent = match cut_at {
             None => Some(send.await),
             Some(at) => tokio::select! {
@@ -177,32 +184,58 @@ impl<'a> Driver<'a> {
         turned_back
     }
 
-    /// An answer came. What it says of the money is booked before its body is read.
+    /// An answer came. What it says of the money is noted before its body is read.
     async fn answered(&mut self, response: Response) {
         let asked = self.running.template.get().url();
         let same_origin = request::same_origin(response.url(), asked);
+        let redirected = !request::same_place(response.url(), asked);
         let now = self.now();
         #[cfg(feature = "pay")]
         self.lend_purse(response.status() == StatusCode::PAYMENT_REQUIRED);
         let head = Reply::new(response.status(), response.headers(), &[]);
-        self.call
-            .handle_head(&Answered::new(head).same_origin(same_origin), now);
+        let head = Answered::new(head).same_origin(same_origin);
+        self.call.handle_head(&head, now);
         #[cfg(feature = "pay")]
-        self.book_money(now).await;
+        let first_note = self.note_money(None);
 
-        let status = response.status();
-        let (start, response, now) = if status.is_success() || status.is_informational() {
-            (Bytes::new(), response, now)
-        } else {
-            let (start, response) = look_into(response).await;
-            (start, response, self.now())
-        };
-        let reply = Reply::new(response.status(), response.headers(), &start);
-        self.call
-            .handle_reply(&Answered::new(reply).same_origin(same_origin), now);
+        let paid = self.call.is_paying();
+        let read = Read::of(response, paid).await;
+        let now = self.now();
+        let body = read.body.as_deref().unwrap_or_default();
+        let reply = Reply::new(read.response.status(), read.response.headers(), body);
+        let answer = Answered::new(reply)
+            .same_origin(same_origin)
+            .redirected(redirected)
+            .cut(read.is_cut);
+        self.call.handle_reply(&answer, now);
+        #[cfg(feature = "pay")]
+        self.note_answer(first_note, &read).await;
         #[cfg(feature = "pace")]
         self.observe(now).await;
+        self.keep_answer(read.response, read.is_cut);
+    }
+
+    #[cfg_attr(
+        not(feature = "pay"),
+        expect(unused_variables, reason = "nothing is paid for")
+    )]
+    fn keep_answer(&mut self, response: Response, is_cut: bool) {
+        #[cfg(feature = "pay")]
+        if is_cut {
+            self.cut.get_or_insert(response);
+            return;
+        }
         self.answer = Some(response);
+    }
+
+    /// Sleeps, and keeps what it has in hand.
+    async fn sleep(&self, until: Timestamp) {
+        let sleep = self.running.clock.sleep_until(until);
+        #[cfg(feature = "pay")]
+        if let Some(lease) = &self.stake.lease {
+            return Lease::kept_while(Some(lease), sleep, &*self.running.clock).await;
+        }
+        sleep.await;
     }
 
     /// No answer came.
@@ -220,7 +253,10 @@ impl<'a> Driver<'a> {
         self.call.handle_failure(failure, self.now());
         self.cause = cause;
         #[cfg(feature = "pay")]
-        self.book_money(self.now()).await;
+        {
+            let note = self.note_money(None);
+            self.noted(note).await;
+        }
     }
 
     /// Takes what joining layers have lent since the last time, and passes it to the machine.
@@ -265,9 +301,14 @@ impl<'a> Driver<'a> {
             answer,
             cause,
             loops,
+            #[cfg(feature = "pay")]
+            cut,
             ..
         } = *self;
         let report = Arc::new(call.into_report());
+        // half of what was paid for is more than a later refusal
+        #[cfg(feature = "pay")]
+        let answer = cut.filter(|_| report.end != End::Served).or(answer);
         if let Some(mut response) = answer {
             response.extensions_mut().insert(report);
             return Ok(response);
@@ -317,17 +358,3 @@ impl Drop for Entered<'_> {
         }
     }
 }
-
-/// Reads the start of a refusal's body, bounded in bytes and time; other bodies are not touched.
-async fn look_into(response: Response) -> (Bytes, Response) {
-    // a bound on what the network does, in its time, whatever clock the call goes by
-    let stop = tokio::time::sleep(LONGEST_PEEK);
-    // apart, so that a call that meets no refusal does not carry room for one
-    Box::pin(peek(response, MOST_PEEKED, stop)).await
-}
-
-/// As much of a refusal's body as is read.
-const MOST_PEEKED: usize = 64 * 1024;
-
-/// As long as a refusal's body is read.
-const LONGEST_PEEK: Duration = Duration::from_secs(2);

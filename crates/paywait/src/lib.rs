@@ -38,9 +38,10 @@
 //!
 //! # Money
 //!
-//! One call signs one authorization, whose price was held within the limits before and whose bytes
-//! stood in a ledger before the first of them left. Where its fate is unknown, the same bytes are
-//! shown again, which settle at most once (EIP-3009); a second one is never signed.
+//! One call is one purchase with one nonce, which settles at most once (EIP-3009). Its price was held
+//! within the limits before anybody signed, and its bytes stood in a ledger before the first of them
+//! left. Where its fate is unknown, the same bytes are shown again. [`safety`] has the argument, and
+//! what it rests on.
 //!
 //! # Features
 //!
@@ -61,6 +62,8 @@ mod deadline;
 mod driver;
 mod error;
 mod failure;
+#[cfg(feature = "pay")]
+mod kept;
 mod layer;
 #[cfg(feature = "pay")]
 mod name;
@@ -75,6 +78,10 @@ mod request;
 #[cfg(feature = "retry")]
 mod retry;
 mod running;
+#[cfg(feature = "pay")]
+pub mod safety {
+    #![doc = include_str!("safety.md")]
+}
 mod scope;
 #[cfg(any(feature = "pay", feature = "pace"))]
 mod stake;
@@ -98,12 +105,12 @@ pub use scope::Scope;
 pub use paywait_call::Paid;
 pub use paywait_call::{Answer, End, FailureKind, NotPaid, Report, Sent};
 #[cfg(feature = "pay")]
-pub use paywait_ledger::{Ledger, LedgerError, Limits, MemoryLedger};
+pub use paywait_ledger::{Ledger, LedgerError, Limits, MemoryLedger, Record, Resolution};
 #[cfg(feature = "pace")]
 pub use paywait_pacer::{MemoryStore, QuotaStore};
 pub use paywait_signals::{Action, Decision, Reason, Signal, Timestamp, Window};
 #[cfg(feature = "pay")]
 pub use paywait_x402::{
-    Amount, Asset, Derivation, KnownAsset, Money, Network, PaymentId, Usd, Wallet,
+    Amount, Asset, Derivation, KnownAsset, Money, Network, PaymentId, PurchaseKey, Usd, Wallet,
     alloy_primitives, usd,
 };

@@ -8,8 +8,8 @@ use paywait_call::Patience;
 use paywait_pacer::QuotaStore;
 #[cfg(feature = "pay")]
 use {
-    paywait_ledger::Ledger,
-    paywait_x402::{Derivation, Policy, Wallet},
+    paywait_ledger::{Durable, Ledger, LedgerError, OnDeath},
+    paywait_x402::{Derivation, Network, Policy, Wallet},
     std::time::Duration,
 };
 
@@ -34,6 +34,32 @@ pub(crate) struct Purse {
     pub(crate) derivation: Derivation,
     /// How long a signer may take.
     pub(crate) signing_time: Duration,
+    /// How long the ledger may take for one write.
+    pub(crate) writing_time: Duration,
+    /// Whether a call without a name takes over what an equal one left open.
+    pub(crate) takes_over: bool,
+    /// Whether paid responses of named purchases are kept in the ledger.
+    pub(crate) keeps_responses: bool,
+    pub(crate) on_death: OnDeath,
+}
+
+#[cfg(feature = "pay")]
+impl Purse {
+    /// Awaits the ledger's answer, as long as it may take. A write that is not confirmed in time may
+    /// stand all the same; what it was for does not happen.
+    pub(crate) async fn answer_of<T>(
+        &self,
+        asked: Durable<Result<T, LedgerError>>,
+    ) -> Result<T, LedgerError> {
+        let answer = tokio::time::timeout(self.writing_time, asked).await;
+        answer.unwrap_or_else(|_| Err(LedgerError::Store("no answer in time".to_owned())))
+    }
+
+    /// What becomes of a hold on `network` when what was signed has died with neither receipt nor
+    /// proof.
+    pub(crate) fn on_death(&self, _network: Network) -> OnDeath {
+        self.on_death
+    }
 }
 
 /// The parts that a running call has been lent so far. Of two of a kind the first counts.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::Extensions;
-use paywait_ledger::{Ledger, Limits, MemoryLedger};
+use paywait_ledger::{Ledger, Limits, MemoryLedger, OnDeath};
 use paywait_x402::{Derivation, Network, Policy, Wallet};
 use reqwest::{Request, Response};
 use reqwest_middleware::{Middleware, Next, Result};
@@ -60,6 +60,10 @@ impl Pay {
             ledger,
             derivation: Derivation::default(),
             signing_time: Duration::from_secs(60),
+            writing_time: Duration::from_secs(10),
+            takes_over: true,
+            keeps_responses: false,
+            on_death: OnDeath::Presume,
         };
         Self {
             purse: Arc::new(purse),
@@ -85,6 +89,29 @@ impl Pay {
     /// Bounds how long a signer may take. The price stays held if it does not answer in time.
     pub fn signing_time(mut self, longest: Duration) -> Self {
         Arc::make_mut(&mut self.purse).signing_time = longest;
+        self
+    }
+
+    /// Bounds how long the ledger may take for one write. Nothing is signed or sent before the write
+    /// that it needs is confirmed.
+    pub fn writing_time(mut self, longest: Duration) -> Self {
+        Arc::make_mut(&mut self.purse).writing_time = longest;
+        self
+    }
+
+    /// Says whether a call without a name takes over the purchase that an equal one (method, URL,
+    /// body) of this process left unresolved or undelivered, instead of buying again. Default: yes, for
+    /// an hour after the payment expired, so that a loop around a plain `send()` does not buy twice.
+    pub fn takes_over(mut self, takes_over: bool) -> Self {
+        Arc::make_mut(&mut self.purse).takes_over = takes_over;
+        self
+    }
+
+    /// Says whether paid responses of named purchases are kept in the ledger, as they are read whole:
+    /// a later call of the same name gets the response and sends nothing, also after a crash. Default:
+    /// no, since they hold whatever the seller sends.
+    pub fn keeps_responses(mut self, keeps: bool) -> Self {
+        Arc::make_mut(&mut self.purse).keeps_responses = keeps;
         self
     }
 

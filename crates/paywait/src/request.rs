@@ -85,6 +85,11 @@ pub(crate) fn same_origin(one: &Url, other: &Url) -> bool {
         && one.port_or_known_default() == other.port_or_known_default()
 }
 
+/// Whether two addresses are of one place: origin and path. What follows them a layer may add.
+pub(crate) fn same_place(one: &Url, other: &Url) -> bool {
+    same_origin(one, other) && one.path() == other.path()
+}
+
 /// It makes any method safe to send again (draft-ietf-httpapi-idempotency-key-header).
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 

@@ -6,20 +6,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use http::Extensions;
+#[cfg(feature = "pace")]
+use paywait_pacer::{Cost, PaceKey, Permit, QuotaStore};
 use reqwest::{Body, Request};
 use reqwest_middleware::Error;
+#[cfg(any(feature = "pay", feature = "pace"))]
+use std::sync::OnceLock;
 #[cfg(feature = "pay")]
 use {
     crate::name::Named,
     crate::part::Purse,
     crate::request::same_origin,
-    paywait_ledger::{LedgerError, Taken},
+    paywait_ledger::{LedgerError, Owner, Taken},
     paywait_x402::headers,
-};
-#[cfg(feature = "pace")]
-use {
-    paywait_pacer::{Cost, PaceKey, Permit, QuotaStore},
-    std::sync::OnceLock,
 };
 
 use crate::Clock;
@@ -41,6 +40,9 @@ pub(crate) struct Running {
     pub(crate) brings_payment: bool,
     #[cfg(feature = "pay")]
     pub(crate) named: Option<Named>,
+    /// For whom the ledger is asked, once it is.
+    #[cfg(feature = "pay")]
+    owner: OnceLock<Owner>,
     #[cfg(feature = "pace")]
     pace_key: OnceLock<PaceKey>,
     is_closed: AtomicBool,
@@ -124,6 +126,8 @@ impl Running {
             brings_payment,
             #[cfg(feature = "pay")]
             named: named.filter(|_| !brings_payment),
+            #[cfg(feature = "pay")]
+            owner: OnceLock::new(),
             #[cfg(feature = "pace")]
             pace_key: OnceLock::new(),
             is_closed: AtomicBool::new(false),
@@ -199,11 +203,17 @@ impl Running {
             }
         }
         #[cfg(feature = "pay")]
-        if let Some(Ok(Taken::Standing { epoch, .. })) = left.taken
-            && let (Some(purse), Some(named)) = (self.parts().purse, &self.named)
+        if let Some(Ok(Taken::Standing(standing))) = left.taken
+            && let Some(purse) = self.parts().purse
         {
-            purse.ledger.release(named.key, epoch, true);
+            purse.ledger.release(standing.key, self.owner(), true);
         }
+    }
+
+    /// Returns for whom the ledger is asked: this call.
+    #[cfg(feature = "pay")]
+    pub(crate) fn owner(&self) -> Owner {
+        *self.owner.get_or_init(Owner::random)
     }
 
     /// Returns what the pacer keeps this call's origin under.
@@ -250,8 +260,10 @@ impl Running {
         let Some(named) = &self.named else {
             return true;
         };
-        let now = self.clock.now();
-        let taken = purse.ledger.take(named.key, named.fingerprint, now).await;
+        let (key, owner) = (named.key, self.owner());
+        let least = self.clock.least();
+        let asked = purse.ledger.take(key, named.fingerprint, owner, least);
+        let taken = purse.answer_of(asked).await;
         let nothing = matches!(taken, Ok(Taken::Nothing));
         let mut state = self.state();
         state.taken = Some(taken);

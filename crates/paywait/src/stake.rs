@@ -1,7 +1,7 @@
 //! What a call holds that must be given back, however it ends: a slot, a permit, a lease.
 
 #[cfg(feature = "pay")]
-use paywait_ledger::{Epoch, Ledger};
+use paywait_ledger::{Ledger, Owner};
 #[cfg(feature = "pace")]
 use paywait_pacer::{Cost, PaceKey, Permit, QuotaStore, Slot};
 #[cfg(feature = "pace")]
@@ -10,6 +10,8 @@ use paywait_signals::Timestamp;
 use paywait_x402::PurchaseKey;
 #[cfg(any(feature = "pay", feature = "pace"))]
 use std::sync::Arc;
+#[cfg(feature = "pay")]
+use {crate::Clock, std::future::Future, std::pin::pin, std::time::Duration};
 
 /// What a call holds. Dropping it gives all of it back, without blocking.
 #[derive(Debug, Default)]
@@ -93,17 +95,50 @@ impl Drop for Pacing {
 pub(crate) struct Lease {
     pub(crate) ledger: Arc<dyn Ledger>,
     pub(crate) key: PurchaseKey,
-    pub(crate) epoch: Epoch,
+    pub(crate) owner: Owner,
     /// From then on something may be signed, and the hold stays.
     pub(crate) signer_asked: bool,
 }
 
 #[cfg(feature = "pay")]
-impl Drop for Lease {
-    fn drop(&mut self) {
-        self.ledger.release(self.key, self.epoch, self.signer_asked);
+impl Lease {
+    /// Runs `work`, and says from time to time that the purchase is still in hand.
+    pub(crate) async fn kept_while<F: Future>(
+        lease: Option<&Self>,
+        work: F,
+        clock: &dyn Clock,
+    ) -> F::Output {
+        let Some(lease) = lease else {
+            return work.await;
+        };
+        let mut work = pin!(work);
+        loop {
+            tokio::select! {
+                biased;
+                output = &mut work => return output,
+                () = tokio::time::sleep(RENEWED_EVERY) => {}
+            }
+            // whether it was lost is seen by the next write; it changes nothing for what is out
+            let renewal = lease.ledger.renew(lease.key, lease.owner, clock.least());
+            tokio::select! {
+                biased;
+                output = &mut work => return output,
+                _ = renewal => {}
+            }
+        }
     }
 }
+
+#[cfg(feature = "pay")]
+impl Drop for Lease {
+    fn drop(&mut self) {
+        self.ledger.release(self.key, self.owner, self.signer_asked);
+    }
+}
+
+/// A third of the time after which a ledger takes an owner that writes nothing for gone.
+#[cfg(feature = "pay")]
+const RENEWED_EVERY: Duration = Duration::from_secs(10);
 
 #[cfg(all(test, feature = "pace"))]
 mod tests {

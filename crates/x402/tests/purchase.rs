@@ -22,8 +22,8 @@ use base64::engine::general_purpose::STANDARD;
 use http::{HeaderMap, HeaderValue, StatusCode};
 use paywait_signals::{FailureClass, ReceiptStanding, Timestamp};
 use paywait_x402::{
-    Money, Offer, PaymentId, Purchase, PurchaseError, PurchaseKey, Showing, SignedPayment, Terms,
-    Wallet, headers,
+    Money, Offer, PaymentId, Purchase, PurchaseError, PurchaseKey, Sealed, Showing, SignedPayment,
+    Terms, Wallet, headers,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -50,6 +50,9 @@ static OTHERS: LazyLock<[Signed; 4]> = LazyLock::new(|| {
         sign("10000", "f", NONCE, BEFORE),
     ]
 });
+
+/// What is signed in place of the first: another price, a later end, the same nonce.
+static AGAIN: LazyLock<Signed> = LazyLock::new(|| sign("12000", "", NONCE, BEFORE + 300));
 
 static ID: LazyLock<PaymentId> = LazyLock::new(PaymentId::random);
 
@@ -95,7 +98,7 @@ fn unpaid() -> Purchase {
 
 fn signed() -> Purchase {
     let mut purchase = unpaid();
-    purchase.accept(OWN.terms.clone()).unwrap();
+    purchase.accept(OWN.terms.clone(), at(START)).unwrap();
     purchase.handle_signed(OWN.payment.clone()).unwrap();
     purchase
 }
@@ -104,6 +107,10 @@ fn persisted() -> Purchase {
     let mut purchase = signed();
     purchase.handle_persisted(OWN.payment.clone()).unwrap();
     purchase
+}
+
+fn resume(purchase: &mut Purchase, payment: &SignedPayment, money: Money) {
+    purchase.resume(purchase.key(), vec![payment.clone()], money, 0);
 }
 
 fn at(secs: u64) -> Timestamp {
@@ -142,11 +149,11 @@ fn offers_anew(error: &str) -> HeaderMap {
 #[test]
 fn an_offer_is_accepted_once() {
     let mut purchase = unpaid();
-    assert_eq!(purchase.accept(OWN.terms.clone()), Ok(()));
-    let again = purchase.accept(OWN.terms.clone());
+    assert_eq!(purchase.accept(OWN.terms.clone(), at(START)), Ok(()));
+    let again = purchase.accept(OWN.terms.clone(), at(START));
     assert_eq!(again, Err(PurchaseError::AlreadyAccepted));
     assert_eq!(
-        signed().accept(WINNER.terms.clone()),
+        signed().accept(WINNER.terms.clone(), at(START)),
         Err(PurchaseError::AlreadyAccepted)
     );
 }
@@ -155,7 +162,7 @@ fn an_offer_is_accepted_once() {
 fn a_payment_for_other_terms_is_refused_and_not_kept() {
     for other in OTHERS.iter() {
         let mut purchase = unpaid();
-        purchase.accept(OWN.terms.clone()).unwrap();
+        purchase.accept(OWN.terms.clone(), at(START)).unwrap();
         let taken = purchase.handle_signed(other.payment.clone());
         assert_eq!(taken, Err(PurchaseError::OtherTerms));
         assert!(!purchase.is_signed());
@@ -177,7 +184,7 @@ fn a_payment_that_nobody_asked_for_is_refused() {
 fn nothing_is_shown_before_it_stands_in_a_ledger() {
     let now = at(START);
     let mut accepted = unpaid();
-    accepted.accept(OWN.terms.clone()).unwrap();
+    accepted.accept(OWN.terms.clone(), at(START)).unwrap();
     for mut purchase in [unpaid(), accepted, signed()] {
         assert!(!purchase.may_show(now));
         assert!(purchase.show(now).is_none());
@@ -189,7 +196,7 @@ fn nothing_is_shown_before_it_stands_in_a_ledger() {
 #[test]
 fn what_was_not_signed_is_not_persisted() {
     let mut accepted = unpaid();
-    accepted.accept(OWN.terms.clone()).unwrap();
+    accepted.accept(OWN.terms.clone(), at(START)).unwrap();
     for mut purchase in [unpaid(), accepted, persisted()] {
         let stands = purchase.handle_persisted(WINNER.payment.clone());
         assert_eq!(stands, Err(PurchaseError::NotSigned));
@@ -242,7 +249,7 @@ fn the_bytes_that_stand_are_shown_and_not_those_that_came_second() {
     let mut purchase = signed();
     purchase.handle_persisted(WINNER.payment.clone()).unwrap();
     let mut winner = unpaid();
-    winner.resume(WINNER.payment.clone(), Money::Signed);
+    resume(&mut winner, &WINNER.payment, Money::Signed);
     let shown = purchase.show(at(START)).map(bytes);
     assert_eq!(shown, winner.show(at(START)).map(bytes));
     assert_ne!(shown, persisted().show(at(START)).map(bytes));
@@ -260,9 +267,10 @@ fn what_a_record_says_is_taken_up_and_never_as_less_than_unknown() {
         (Money::Settled, Money::Settled),
     ] {
         let mut purchase = unpaid();
-        purchase.resume(OWN.payment.clone(), record);
+        resume(&mut purchase, &OWN.payment, record);
         assert_eq!(purchase.money(), taken);
-        assert!(purchase.may_show(at(START)) && !purchase.may_accept());
+        assert!(purchase.may_show(at(START)));
+        assert_eq!(purchase.may_accept(at(START)), record == Money::Refused);
     }
 }
 
@@ -271,7 +279,7 @@ fn bytes_that_stand_are_not_taken_up_a_second_time() {
     let mut purchase = persisted();
     let before = purchase.show(at(START)).map(bytes);
     reply(&mut purchase, 500, &success());
-    purchase.resume(WINNER.payment.clone(), Money::Refused);
+    resume(&mut purchase, &WINNER.payment, Money::Refused);
     assert_eq!(purchase.money(), Money::Settled);
     assert_eq!(purchase.show(at(START)).map(bytes), before);
 }
@@ -338,20 +346,20 @@ fn a_refusal_speaks_of_its_own_send_only() {
 #[test]
 fn a_refused_payment_that_is_shown_again_may_move_money_again() {
     let mut purchase = unpaid();
-    purchase.resume(OWN.payment.clone(), Money::Refused);
+    resume(&mut purchase, &OWN.payment, Money::Refused);
     assert!(purchase.show(at(START)).is_some());
     assert_eq!(purchase.money(), Money::Sent);
     reply(&mut purchase, 429, &HeaderMap::new());
     assert_eq!(purchase.money(), Money::Sent);
 
     let mut refused_twice = unpaid();
-    refused_twice.resume(OWN.payment.clone(), Money::Refused);
+    resume(&mut refused_twice, &OWN.payment, Money::Refused);
     assert!(refused_twice.show(at(START)).is_some());
     reply(&mut refused_twice, 402, &failure("insufficient_funds", ""));
     assert_eq!(refused_twice.money(), Money::Refused);
 
     let mut turned_back = unpaid();
-    turned_back.resume(OWN.payment.clone(), Money::Refused);
+    resume(&mut turned_back, &OWN.payment, Money::Refused);
     assert!(turned_back.show(at(START)).is_some());
     turned_back.handle_unsent();
     assert_eq!(turned_back.money(), Money::Refused);
@@ -365,6 +373,132 @@ fn the_receipt_that_settled_is_kept() {
     reply(&mut purchase, 402, &failure("nonce_already_used", ""));
     let transaction = purchase.receipt().map(|receipt| receipt.transaction());
     assert_eq!(transaction, Some("0x12"));
+}
+
+/// A purchase whose first show was answered so.
+fn answered(status: u16, fields: &HeaderMap) -> Purchase {
+    let mut purchase = persisted();
+    assert!(purchase.show(at(START)).is_some());
+    reply(&mut purchase, status, fields);
+    purchase
+}
+
+#[test]
+fn what_was_refused_is_signed_once_more_with_the_same_nonce() {
+    let mut purchase = answered(402, &offers_anew("insufficient_funds"));
+    let first = purchase.show(at(START)).map(bytes);
+    purchase.handle_unsent();
+    purchase.accept(AGAIN.terms.clone(), at(START)).unwrap();
+    assert!(
+        !purchase.may_show(at(START)),
+        "nothing is shown while it waits"
+    );
+    purchase.handle_signed(AGAIN.payment.clone()).unwrap();
+    purchase.handle_persisted(AGAIN.payment.clone()).unwrap();
+    assert_eq!((purchase.payments().len(), purchase.shown()), (2, 0));
+    assert_eq!(purchase.at_stake(), Some(AGAIN.payment.amount()));
+    assert_eq!(purchase.expires(), Some(at(BEFORE + 300)));
+    assert_ne!(purchase.show(at(START)).map(bytes), first);
+
+    reply(&mut purchase, 402, &offers_anew("insufficient_funds"));
+    let third = purchase.accept(OWN.terms.clone(), at(START));
+    assert_eq!(third, Err(PurchaseError::AlreadyAccepted));
+}
+
+#[test]
+fn what_may_have_moved_money_is_not_signed_again_while_it_lives() {
+    for (status, fields, after) in [
+        (429, HeaderMap::new(), Ok(())),
+        (502, HeaderMap::new(), Ok(())),
+        (402, failure("settlement_pending", "0x12"), Ok(())),
+        (402, failure("fetch failed", ""), Ok(())),
+        (500, success(), Err(PurchaseError::AlreadyAccepted)),
+        (200, HeaderMap::new(), Err(PurchaseError::AlreadyAccepted)),
+    ] {
+        let mut purchase = answered(status, &fields);
+        let last = at(BEFORE).saturating_sub(Duration::from_millis(1));
+        let alive = purchase.accept(AGAIN.terms.clone(), last);
+        assert_eq!(alive, Err(PurchaseError::AlreadyAccepted), "{status}");
+        assert_eq!(
+            purchase.accept(AGAIN.terms.clone(), at(BEFORE)),
+            after,
+            "{status}"
+        );
+    }
+}
+
+#[test]
+fn a_second_signature_stays_in_the_space_of_the_first() {
+    let other_nonce = sign("10000", "", B256::repeat_byte(9), BEFORE + 300);
+    let other_payee = sign("10000", "f", NONCE, BEFORE + 300);
+    for other in [other_nonce, other_payee] {
+        let mut purchase = answered(402, &offers_anew("insufficient_funds"));
+        let taken = purchase.accept(other.terms.clone(), at(START));
+        assert_eq!(taken, Err(PurchaseError::OtherSpace));
+        assert!(purchase.may_show(at(START)), "the first stands");
+    }
+}
+
+#[test]
+fn a_second_signature_that_failed_leaves_the_first() {
+    let mut purchase = answered(402, &offers_anew("insufficient_funds"));
+    purchase.accept(AGAIN.terms.clone(), at(START)).unwrap();
+    purchase.handle_unsigned();
+    assert_eq!(purchase.money(), Money::Refused);
+    assert!(purchase.may_show(at(START)));
+    assert_eq!(purchase.payments().len(), 1);
+}
+
+#[test]
+fn all_calls_together_show_a_payment_twelve_times() {
+    let mut purchase = unpaid();
+    purchase.resume(
+        purchase.key(),
+        vec![OWN.payment.clone()],
+        Money::Unknown,
+        10,
+    );
+    let shows = std::iter::from_fn(|| purchase.show(at(START))).count();
+    assert_eq!((shows, purchase.shown()), (2, 12));
+}
+
+#[test]
+fn a_nonce_that_was_used_before_the_first_show_was_used_by_another_payment() {
+    let used = failure("nonce_already_used", "");
+    assert!(answered(402, &used).is_spent_elsewhere());
+    let mut shown_before = answered(502, &HeaderMap::new());
+    assert!(shown_before.show(at(START)).is_some());
+    reply(&mut shown_before, 402, &used);
+    assert!(!shown_before.is_spent_elsewhere());
+    let mut resumed = unpaid();
+    resume(&mut resumed, &OWN.payment, Money::Signed);
+    assert!(resumed.show(at(START)).is_some());
+    reply(&mut resumed, 402, &used);
+    assert!(!resumed.is_spent_elsewhere());
+    assert_eq!(resumed.money(), Money::Settled);
+}
+
+#[test]
+fn a_sealed_payment_is_the_same_payment_and_a_damaged_one_is_none() {
+    let sealed = OWN.payment.seal();
+    let back = SignedPayment::unseal(&sealed).unwrap();
+    let mut purchase = unpaid();
+    resume(&mut purchase, &back, Money::Signed);
+    let mut own = persisted();
+    assert_eq!(
+        purchase.show(at(START)).map(bytes),
+        own.show(at(START)).map(bytes)
+    );
+    for place in 0..sealed.as_bytes().len() {
+        let mut bytes = sealed.as_bytes().to_vec();
+        bytes[place] ^= 1;
+        assert!(
+            SignedPayment::unseal(&Sealed::from_bytes(bytes)).is_err(),
+            "{place}"
+        );
+    }
+    assert!(SignedPayment::unseal(&Sealed::from_bytes(Vec::new())).is_err());
+    assert!(!format!("{sealed:?}").contains("eyJ"));
 }
 
 #[test]
@@ -403,6 +537,9 @@ enum Operation {
 struct Bystander {
     accepted: u32,
     persisted: bool,
+    /// The terms that are accepted and not persisted yet are a second signature's.
+    again: bool,
+    signatures: usize,
     /// What the money was before the send that is under way.
     before: Option<Money>,
     /// Sends that left, or may have.
@@ -419,16 +556,32 @@ impl Bystander {
         match operation {
             Operation::Accept { own } => {
                 let terms = which(own).terms.clone();
-                let accepted = purchase.accept(terms).is_ok();
-                assert!(!accepted || (self.accepted == 0 && !self.persisted));
+                let moment = Timestamp::from_millis(*now);
+                let dead = purchase.expires().is_some_and(|expires| expires <= moment);
+                let free = known == Money::Refused || (dead && known != Money::Settled);
+                let accepted = purchase.accept(terms, moment).is_ok();
+                let first = self.accepted == 0 && !self.persisted;
+                let second = self.signatures == 1 && free;
+                assert!(!accepted || first || second);
                 self.accepted += u32::from(accepted);
+                self.again |= accepted && self.persisted;
             }
             Operation::Sign { which } => offer_signature(purchase, *which),
             Operation::Persist { own } => {
-                let signed = purchase.is_signed() && !self.persisted;
+                let before = purchase.payments().len();
                 let stands = purchase.handle_persisted(which(own).payment.clone());
-                assert_eq!(stands.is_ok(), signed);
-                self.persisted |= signed;
+                assert_eq!(
+                    purchase.payments().len(),
+                    before + usize::from(stands.is_ok())
+                );
+                if stands.is_ok() {
+                    self.persisted = true;
+                    self.signatures = before + 1;
+                    assert!(self.signatures <= 2, "signed too often");
+                    self.again = false;
+                    // from here on other bytes are shown
+                    (self.shows, self.before, self.header) = (0, None, None);
+                }
             }
             Operation::Show => self.show(purchase, *now),
             Operation::Unsent => {
@@ -450,7 +603,11 @@ impl Bystander {
             Operation::Later(millis) => *now = now.saturating_add(*millis),
             Operation::Earlier(millis) => *now = now.saturating_sub(*millis),
             Operation::Resume { own, money } => {
-                purchase.resume(which(own).payment.clone(), *money);
+                let had = self.persisted;
+                resume(purchase, &which(own).payment, *money);
+                if !had {
+                    self.signatures = 1;
+                }
                 assert!(
                     is_open(purchase.money())
                         || purchase.money() == Money::Refused

@@ -135,7 +135,7 @@ fn terms(offer: &Offer, nonce: B256, id: PaymentId, valid_before: u64) -> Terms 
 async fn wire(wallet: &Wallet, terms: Terms) -> Value {
     let mut purchase = Purchase::new(PurchaseKey::named("vector"), terms.payment_id().clone());
     let signed = wallet.sign(&terms).await.unwrap();
-    purchase.accept(terms).unwrap();
+    purchase.accept(terms, Timestamp::from_secs(0)).unwrap();
     purchase.handle_signed(signed.clone()).unwrap();
     purchase.handle_persisted(signed).unwrap();
     let mut fields = HeaderMap::new();
@@ -202,7 +202,7 @@ async fn the_chosen_entry_goes_back_as_the_text_that_came() {
     let terms = terms(&offer, B256::ZERO, PaymentId::random(), 1_000);
     let signed = Wallet::evm(key()).sign(&terms).await.unwrap();
     let mut purchase = Purchase::new(PurchaseKey::named("x"), PaymentId::random());
-    purchase.accept(terms).unwrap();
+    purchase.accept(terms, Timestamp::from_secs(0)).unwrap();
     purchase.handle_signed(signed.clone()).unwrap();
     purchase.handle_persisted(signed).unwrap();
     let mut fields = HeaderMap::new();

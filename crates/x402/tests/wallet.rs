@@ -46,7 +46,7 @@ fn terms() -> Terms {
 /// The header that a payment goes out with.
 fn shown(payment: SignedPayment, terms: Terms) -> String {
     let mut purchase = Purchase::new(PurchaseKey::named("x"), PaymentId::random());
-    purchase.accept(terms).unwrap();
+    purchase.accept(terms, Timestamp::from_secs(0)).unwrap();
     purchase.handle_signed(payment.clone()).unwrap();
     purchase.handle_persisted(payment).unwrap();
     let mut fields = HeaderMap::new();

@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use paywait_call::{End, Intended, Means, NotPaid};
-use paywait_ledger::{Epoch, Fingerprint, Intent, LedgerError, Taken};
-use paywait_signals::Timestamp;
-use paywait_x402::{KnownAsset, PurchaseKey, SignedPayment, Terms, Usd};
+use paywait_call::{End, Intended, Means, NotPaid, Recalled};
+use paywait_ledger::{Durable, Fingerprint, Intent, LedgerError, Note, Taken};
+use paywait_x402::{KnownAsset, PurchaseKey, Receipt, SignedPayment, Terms, Usd};
 
 use super::Driver;
+use super::reading::Read;
 use crate::name::{self, Named, Unresolved};
 use crate::part::Purse;
-use crate::scope;
 use crate::stake::Lease;
+use crate::{kept, scope};
 
 /// The means to pay, as this call has them.
 #[derive(Debug)]
@@ -45,6 +45,9 @@ impl Driver<'_> {
             key,
             named.is_some(),
         ));
+        if named.is_some() {
+            self.call.recall_first();
+        }
         self.till = Some(Till {
             purse: Arc::clone(purse),
             key,
@@ -53,64 +56,88 @@ impl Driver<'_> {
         });
     }
 
-    /// Looks for a purchase of the caller's key before anything is sent.
-    pub(super) async fn take_named(&mut self) {
+    /// Asks the ledger for the purchase of the caller's key.
+    pub(super) async fn recall(&mut self) {
+        let now = self.now();
         let (Some(till), Some(named)) = (&self.till, self.running.named) else {
-            return;
+            return self.call.handle_recalled(Recalled::Nothing, now);
         };
-        let ledger = &till.purse.ledger;
-        let taken = ledger.take(named.key, named.fingerprint, self.now()).await;
+        let purse = Arc::clone(&till.purse);
+        let owner = self.lease();
+        let least = self.running.clock.least();
+        let asked = purse
+            .ledger
+            .take(named.key, named.fingerprint, owner, least);
+        let taken = purse.answer_of(asked).await;
         self.took(taken);
     }
 
-    /// What stands in the ledger is shown; what another caller holds, or holds for another request,
-    /// ends the call.
+    /// Passes on what the ledger has of the caller's key.
     pub(super) fn took(&mut self, taken: Result<Taken, LedgerError>) {
+        let recalled = self.recalled(taken);
+        self.call.handle_recalled(recalled, self.now());
+    }
+
+    fn recalled(&mut self, taken: Result<Taken, LedgerError>) -> Recalled {
         match taken {
-            Ok(Taken::Standing {
-                epoch,
-                payment,
-                money,
-            }) => {
-                self.lease(epoch);
-                self.call.resume(*payment, money);
+            Ok(Taken::Standing(standing)) => {
+                self.lease_of(standing.key);
+                Recalled::Standing {
+                    key: standing.key,
+                    payments: standing.payments,
+                    money: standing.money,
+                    shown: standing.shown,
+                }
             }
-            Ok(Taken::InFlight) => self.call.give_up(End::InFlight),
-            Ok(_) => {}
-            Err(error) => self.call.give_up(End::NotPaid(not_paid(&error))),
+            Ok(Taken::InFlight) => Recalled::InFlight,
+            Ok(Taken::Kept(paid)) => {
+                let url = self.running.template.get().url();
+                match kept::response(&paid, url) {
+                    Some(response) => {
+                        self.answer = Some(response);
+                        self.call.give_up(End::Served);
+                        Recalled::Nothing
+                    }
+                    None => Recalled::Spent,
+                }
+            }
+            Ok(Taken::Spent(_)) => Recalled::Spent,
+            Ok(_) => Recalled::Nothing,
+            Err(error) => Recalled::Refused(not_paid(&error)),
         }
     }
 
     /// Writes the intent, and holds the price.
     pub(super) async fn intend(&mut self, terms: &Terms) {
         let intended = match self.intent(terms) {
-            Ok((till, intent)) => {
-                let ledger = Arc::clone(&till.purse.ledger);
-                ledger.intend(intent, self.now()).await
+            Ok((purse, intent)) => {
+                let owner = self.lease();
+                let least = self.running.clock.least();
+                let asked = purse.ledger.intend(intent, owner, least);
+                purse.answer_of(asked).await
             }
-            Err(why) => return self.call.handle_intended(Intended::Refused(why)),
+            Err(why) => {
+                return self
+                    .call
+                    .handle_intended(Intended::Refused(why), self.now());
+            }
         };
         let answer = match intended {
-            Ok(Taken::Intended(epoch)) => {
-                self.lease(epoch);
-                Intended::New
+            Ok(Taken::Intended) => Intended::New,
+            Ok(Taken::Nothing) => {
+                Intended::Refused(NotPaid::Ledger("it wrote no intent".to_owned()))
             }
-            Ok(Taken::Standing {
-                epoch,
-                payment,
-                money,
-            }) => {
-                self.lease(epoch);
-                Intended::Standing(*payment, money)
-            }
-            Ok(Taken::InFlight) => Intended::InFlight,
-            Ok(_) => Intended::Refused(NotPaid::Ledger("it wrote no intent".to_owned())),
             Err(error) => Intended::Refused(not_paid(&error)),
+            taken => Intended::Stands(self.recalled(taken)),
         };
-        self.call.handle_intended(answer);
+        self.call.handle_intended(answer, self.now());
     }
 
-    fn intent(&mut self, terms: &Terms) -> Result<(&Till, Intent), NotPaid> {
+    fn intent(&mut self, terms: &Terms) -> Result<(Arc<Purse>, Intent), NotPaid> {
+        let known = self
+            .call
+            .purchase()
+            .map_or(0, |purchase| purchase.payments().len());
         let till = self.till.as_mut().ok_or(NotPaid::NoWallet)?;
         let fingerprint = till
             .fingerprint
@@ -118,8 +145,12 @@ impl Driver<'_> {
         till.fingerprint = fingerprint;
         let fingerprint = fingerprint.ok_or(NotPaid::Once)?;
         let price = price(terms).ok_or(NotPaid::Policy(paywait_x402::Refusal::Uncountable))?;
-        let intent = Intent::new(till.key, fingerprint, terms, price).named(till.named);
-        Ok((till, intent))
+        let intent = Intent::new(till.key, fingerprint, terms, price)
+            .named(till.named)
+            .known(known)
+            .takes_over(till.purse.takes_over)
+            .on_death(till.purse.on_death(terms.asset().network));
+        Ok((Arc::clone(&till.purse), intent))
     }
 
     /// Asks the signer, out of the caller's scope and bounded in time.
@@ -150,32 +181,71 @@ impl Driver<'_> {
 
     /// Writes the signed bytes. Not before this is done may the first of them leave.
     pub(super) async fn persist(&mut self, payment: SignedPayment) {
-        let Some(lease) = &self.stake.lease else {
+        let (Some(till), Some(lease)) = (&self.till, &self.stake.lease) else {
             return self
                 .call
                 .handle_persisted(Err("there is no lease".to_owned()));
         };
-        let stands = lease
-            .ledger
-            .persist(lease.key, lease.epoch, payment, self.now())
-            .await;
+        let written =
+            till.purse
+                .ledger
+                .persist(lease.key, lease.owner, payment, self.running.clock.least());
+        let stands = till.purse.answer_of(written).await;
         self.call
             .handle_persisted(stands.map_err(|error| error.to_string()));
     }
 
-    /// Writes what is known of the money. The write is queued before anything else is awaited.
-    pub(super) async fn book_money(&mut self, now: Timestamp) {
-        let (Some(lease), Some(purchase)) = (&self.stake.lease, self.call.purchase()) else {
+    /// Queues a note of what is known of the money; it is awaited later.
+    pub(super) fn note_money(
+        &self,
+        paid: Option<kept::Paid<'_>>,
+    ) -> Option<Durable<Result<(), LedgerError>>> {
+        let (till, lease) = (self.till.as_ref()?, self.stake.lease.as_ref()?);
+        let purchase = self.call.purchase()?;
+        if !purchase.is_signed() {
+            return None;
+        }
+        let transaction = purchase.receipt().map(Receipt::transaction);
+        let transaction = transaction.filter(|hash| !hash.is_empty());
+        let keeps = till.purse.keeps_responses && till.named;
+        let note = Note::new(purchase.money(), purchase.shown())
+            .delivered(self.call.end() == Some(&End::Served))
+            .transaction(transaction.map(str::to_owned))
+            .kept(paid.filter(|_| keeps).map(kept::Paid::keep));
+        let least = self.running.clock.least();
+        Some(till.purse.ledger.note(lease.key, lease.owner, note, least))
+    }
+
+    /// Notes an answer that was read. Where that says no more than its head did, which was noted as
+    /// `first`, that one is enough.
+    pub(super) async fn note_answer(
+        &mut self,
+        first: Option<Durable<Result<(), LedgerError>>>,
+        read: &Read,
+    ) {
+        let served = self.call.end() == Some(&End::Served);
+        if served || first.is_none() {
+            let response = &read.response;
+            let body = read.body.as_ref().filter(|_| !read.is_cut);
+            let paid = body.map(|body| kept::Paid {
+                status: response.status(),
+                headers: response.headers(),
+                body,
+            });
+            let second = self.note_money(paid);
+            self.noted(first).await;
+            self.noted(second).await;
+        } else {
+            self.noted(first).await;
+        }
+    }
+
+    /// Awaits that what was noted is durable.
+    pub(super) async fn noted(&mut self, note: Option<Durable<Result<(), LedgerError>>>) {
+        let (Some(note), Some(till)) = (note, &self.till) else {
             return;
         };
-        if !purchase.is_signed() {
-            return;
-        }
-        let written = lease
-            .ledger
-            .note(lease.key, lease.epoch, purchase.money(), now)
-            .await;
-        if let Err(error) = written {
+        if let Err(error) = till.purse.answer_of(note).await {
             self.call.note_trouble(error.to_string());
         }
     }
@@ -205,14 +275,27 @@ impl Driver<'_> {
         }
     }
 
-    fn lease(&mut self, epoch: Epoch) {
-        if let Some(till) = &self.till {
+    /// Returns the owner for which the ledger is asked. What it gives is given back at the end, also
+    /// where its answer was not waited for.
+    fn lease(&mut self) -> paywait_ledger::Owner {
+        let owner = self.running.owner();
+        if let (Some(till), None) = (&self.till, &self.stake.lease) {
             self.stake.lease = Some(Lease {
                 ledger: Arc::clone(&till.purse.ledger),
                 key: till.key,
-                epoch,
+                owner,
                 signer_asked: false,
             });
+        }
+        owner
+    }
+
+    /// The ledger gave the purchase of `key`: where it was taken over, not the one asked for.
+    fn lease_of(&mut self, key: PurchaseKey) {
+        self.lease();
+        if let (Some(till), Some(lease)) = (&mut self.till, &mut self.stake.lease) {
+            till.key = key;
+            lease.key = key;
         }
     }
 }
