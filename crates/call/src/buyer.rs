@@ -67,6 +67,8 @@ struct Errand {
     offer: Option<(Offer, Result<usize, Refusal>)>,
     /// What a second signature is to mend.
     mend: Option<Mend>,
+    /// The ledger knows of a reason that this call does not: it signs nothing beside what stands.
+    barred: bool,
     /// The next send asks for the price, whatever could be shown.
     asks_price: bool,
     /// How far the seller's clock is ahead, bounded.
@@ -151,6 +153,13 @@ impl Buyer {
         self.errand.as_ref().is_some_and(|errand| errand.mends(now))
     }
 
+    /// The ledger let nothing be signed beside what this call had: it asks no more.
+    pub(crate) fn bar_another(&mut self) {
+        if let Some(errand) = &mut self.errand {
+            errand.barred |= errand.purchase.is_signed();
+        }
+    }
+
     /// Decides what the next send needs before it can go.
     pub(crate) fn ready(&mut self, now: Timestamp) -> Ready {
         let Some(errand) = &mut self.errand else {
@@ -221,7 +230,7 @@ impl Buyer {
         let at = errand.purchase.expires().filter(|_| outlives)?.max(at);
         // the price of then, not of now
         errand.offer = None;
-        errand.purchase.may_sign_again(at).then_some(at)
+        errand.may_sign_again(at).then_some(at)
     }
 
     /// How the call ends where it would end `otherwise`, had no money been at stake.
@@ -272,6 +281,7 @@ impl Errand {
             means,
             offer: None,
             mend: None,
+            barred: false,
             asks_price: false,
             ahead: Duration::ZERO,
         }
@@ -317,13 +327,17 @@ impl Errand {
     }
 
     fn mends(&self, now: Timestamp) -> bool {
-        self.mend.is_some() && self.purchase.may_sign_again(now)
+        self.mend.is_some() && self.may_sign_again(now)
+    }
+
+    fn may_sign_again(&self, now: Timestamp) -> bool {
+        !self.barred && self.purchase.may_sign_again(now)
     }
 
     /// Returns whether what was signed is too old to be shown, and may be signed again.
     fn outlived(&self, now: Timestamp) -> bool {
         let until = self.purchase.show_until();
-        until.is_some_and(|until| until <= now) && self.purchase.may_sign_again(now)
+        until.is_some_and(|until| until <= now) && self.may_sign_again(now)
     }
 
     /// Returns whether an entry was chosen.

@@ -119,6 +119,7 @@ impl Call {
             Intended::New => Step::Sign,
             Intended::Stands(recalled) => {
                 self.unsigned();
+                self.buyer.bar_another();
                 self.step = Step::Prepare;
                 return self.handle_recalled(recalled, now);
             }

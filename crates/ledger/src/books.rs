@@ -59,12 +59,12 @@ impl<S: Shelf> Books<'_, S> {
         if record.is_taken(owner, now) {
             return Ok(Taken::InFlight);
         }
-        let taken = record.offers();
-        if matches!(taken, Taken::Standing(_)) {
+        if matches!(record.offers(), Taken::Standing(_)) {
             record.lease(owner, now);
-            self.shelf.put(record)?;
+            self.shelf.put(record.clone())?;
         }
-        Ok(taken)
+        // after the lease: who had it before may have done more than it wrote
+        Ok(record.offers())
     }
 
     pub(crate) fn intend(
@@ -82,7 +82,8 @@ impl<S: Shelf> Books<'_, S> {
             let more_stands = record.signatures() > intent.known;
             let ended = !matches!(record.offers(), Taken::Nothing | Taken::Standing(_));
             let other = record.fingerprint != intent.fingerprint;
-            if more_stands || ended || other || record.is_taken(owner, now) {
+            let barred = !record.may_sign(now);
+            if more_stands || ended || other || barred || record.is_taken(owner, now) {
                 return self.hand_out(record.clone(), intent.fingerprint, owner, now);
             }
         }

@@ -43,8 +43,9 @@ pub trait Ledger: fmt::Debug + Send + Sync {
     ) -> Durable<Result<Taken, LedgerError>>;
 
     /// Writes an intent with its hold, and takes the purchase for `owner`; of one that stands, what
-    /// is at stake is raised. Where more is signed than the intent knows of, that is handed back, and
-    /// where an unnamed purchase of the same request was left open, that one.
+    /// is at stake is raised. Where more is signed than the intent knows of, or what is signed is
+    /// neither refused nor expired, that is handed back, and where an unnamed purchase of the same
+    /// request was left open, that one.
     ///
     /// # Errors
     ///

@@ -149,6 +149,18 @@ impl Record {
         Ok(())
     }
 
+    /// Returns whether one more signature may be made at `now`, as far as is known here: nothing
+    /// stands, or what stands was refused, or has expired without a receipt.
+    pub(crate) fn may_sign(&self, now: Timestamp) -> bool {
+        let latest = self.payments.iter().map(SignedPayment::valid_before).max();
+        let Some(latest) = latest else {
+            return true;
+        };
+        let dead = self.money == Money::Refused || Timestamp::from_secs(latest) <= now;
+        let room = self.payments.len() < MOST_SIGNATURES;
+        room && dead && self.money != Money::Settled && !self.delivered
+    }
+
     /// Takes one more intent: what is at stake is raised, never lowered.
     pub(crate) fn intend(&mut self, intent: Intent, now: Timestamp) {
         self.stake = intent.stake.raised(&self.stake);
@@ -172,7 +184,8 @@ impl Record {
         self.signing = false;
         self.signer_asked = true;
         self.shown = 0;
-        if self.payments.is_empty() {
+        // nobody has refused these bytes yet
+        if matches!(self.money, Money::Unspent | Money::Refused) {
             self.money = Money::Signed;
         }
         self.payments.push(payment.clone());
@@ -257,7 +270,9 @@ impl Record {
     fn presumed_until(&self) -> Timestamp {
         match self.on_death {
             OnDeath::Presume => self.stake.dies(PRESUMED_SPENT_AFTER).saturating_add(DAY),
-            OnDeath::Release(margin) => self.stake.dies(margin),
+            OnDeath::Release(margin) if self.named => self.stake.dies(margin),
+            // as long as a repeat takes it over, it must be there
+            OnDeath::Release(margin) => self.stake.dies(margin.max(TAKEN_OVER_FOR)),
         }
     }
 }

@@ -78,8 +78,9 @@ impl Purchase {
     /// and the last of them was shown `shown` times.
     ///
     /// `money` is what the record says; a record that does not say more than *signed* is taken as
-    /// *unknown*, since whoever wrote it may have died after sending. A purchase whose bytes stand
-    /// already keeps them, and what it knows. Without payments nothing is taken up.
+    /// *unknown*, since whoever wrote it may have died after sending. What this purchase knows itself
+    /// it keeps: the two together are what is known. Where the record has fewer payments than this
+    /// purchase, or none, nothing is taken up.
     pub fn resume(
         &mut self,
         key: PurchaseKey,
@@ -87,21 +88,29 @@ impl Purchase {
         money: Money,
         shown: u32,
     ) {
-        let Some(last) = payments.last() else {
+        let Some(last) = payments
+            .last()
+            .filter(|_| payments.len() >= self.payments.len())
+        else {
             return;
         };
-        if !self.payments.is_empty() {
-            return;
-        }
-        self.money = match money {
+        let told = match money {
             Money::Unspent | Money::Signed | Money::Sent => Money::Unknown,
             Money::Refused | Money::Pending | Money::Unknown | Money::Settled => money,
         };
+        self.money = match self.money {
+            _ if self.payments.is_empty() => told,
+            // what was refused to another was not refused here
+            Money::Sent if told == Money::Refused => Money::Sent,
+            own => own.hearing(told),
+        };
+        let more = payments.len() > self.payments.len();
+        let here = if more { 0 } else { self.shows.here };
         self.key = key;
         self.payment_id = last.payment_id().clone();
         self.shows = Shows {
-            here: 0,
-            before: shown,
+            here,
+            before: shown.saturating_sub(here),
         };
         self.payments = payments;
         self.step = Step::Idle;
