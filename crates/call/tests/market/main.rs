@@ -1,0 +1,120 @@
+//! Several buyers, sellers of any kind and chains that mine late, under schedules drawn from seeds:
+//! one call moves money at most once.
+//!
+//! Each process is a driver that goes on by half steps, so that two can be interleaved on one key
+//! and each can die between any two. A virtual clock jumps; the signer is real and so is the
+//! ledger.
+
+#![expect(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    clippy::wildcard_enum_match_arm,
+    reason = "a helper of a test fails the test by panicking"
+)]
+
+mod chain;
+mod checks;
+mod market;
+mod process;
+mod schedule;
+mod script;
+mod seller;
+mod tally;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Instant;
+
+use paywait_ledger::{Ledger, MemoryLedger};
+
+use market::Books;
+use tally::Tally;
+
+/// Records in memory.
+fn in_memory() -> Books {
+    let ledger = Arc::new(MemoryLedger::new());
+    let used = Arc::clone(&ledger);
+    Books {
+        ledger: ledger as Arc<dyn Ledger>,
+        used: Arc::new(move |now| used.used_today(now)),
+    }
+}
+
+/// Runs `count` schedules from `first` on, and says which seeds failed.
+fn schedules(first: u64, count: u64) -> Tally {
+    let mut all = Tally::default();
+    let mut failed = Vec::new();
+    for seed in first..first.saturating_add(count) {
+        match catch_unwind(AssertUnwindSafe(|| schedule::run(seed, in_memory))) {
+            Ok(tally) => all.add(tally),
+            Err(_) => failed.push(seed),
+        }
+        if failed.len() >= 50 {
+            break;
+        }
+    }
+    assert!(failed.is_empty(), "these seeds failed: {failed:?}");
+    all
+}
+
+/// How many schedules, and from which seed: `PAYWAIT_SCHEDULES` and `PAYWAIT_SEED`.
+#[test]
+fn one_call_moves_money_at_most_once() {
+    let set = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
+    let count = set("PAYWAIT_SCHEDULES").unwrap_or(1_500);
+    let first = set("PAYWAIT_SEED").unwrap_or(0);
+    let began = Instant::now();
+    let met = schedules(first, count);
+    println!(
+        "{count} schedules from seed {first} in {:?}",
+        began.elapsed()
+    );
+    for (what, times) in &met.0 {
+        println!("{times:>9} {what}");
+    }
+    if count >= 1_500 {
+        for what in MET {
+            assert!(met.of(what) > 0, "never met: {what}");
+        }
+    }
+}
+
+/// What a run that is worth something has met.
+const MET: &[&str] = &[
+    "signatures",
+    "settlements",
+    "second signature",
+    "taken over",
+    "lease expired",
+    "lost its lease",
+    "dead resume",
+    "lost records",
+    "resolved",
+    "jumped",
+    "killed",
+    "dropped",
+    "money unspent",
+    "money signed",
+    "money sent",
+    "money refused",
+    "money pending",
+    "money unknown",
+    "money settled",
+    "end served",
+    "end stopped",
+    "end exhausted",
+    "end deferred",
+    "end unanswered",
+    "end paid, not delivered",
+    "end outcome unknown",
+    "end in flight",
+    "end key spent",
+    "end not paid: policy",
+    "end not paid: limit",
+    "end not paid: expired",
+    "end not paid: signer",
+    "end not paid: redirected",
+    "end not paid: other request",
+];
