@@ -213,6 +213,9 @@ impl Record {
     pub(crate) fn resolve(&mut self, resolution: Resolution, now: Timestamp) {
         self.resolution = Some(resolution);
         self.written = now;
+        // whoever had it and has written nothing for long has it no more
+        self.owner = None;
+        self.signing = false;
         match resolution {
             Resolution::Finished | Resolution::Settled => {
                 self.money = Money::Settled;
