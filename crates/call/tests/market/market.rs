@@ -114,6 +114,8 @@ impl Market {
         let off = (self.off + by).clamp(-MOST_OFF, MOST_OFF);
         self.back += (off - self.off).min(0).unsigned_abs();
         self.off = off;
+        // a clock that goes back is believed at once
+        self.anchor = (self.now, self.least().as_millis());
     }
 
     pub(crate) fn fingerprint(&self, request: u8) -> Fingerprint {
