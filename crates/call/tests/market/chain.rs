@@ -79,8 +79,4 @@ impl Chain {
     pub(crate) const fn is_idle(&self) -> bool {
         self.mempool.is_empty()
     }
-
-    pub(crate) fn settlements(&self) -> usize {
-        self.settled.len()
-    }
 }

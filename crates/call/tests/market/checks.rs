@@ -3,9 +3,7 @@
 use paywait_call::{End, NotPaid};
 use paywait_ledger::Owner;
 use paywait_signals::Timestamp;
-use paywait_x402::{
-    Amount, KnownAsset, MOST_SIGNATURES, Money, PurchaseKey, SignedPayment, Terms, Usd,
-};
+use paywait_x402::{Amount, KnownAsset, Money, PurchaseKey, SignedPayment, Terms, Usd};
 
 use crate::chain::Auth;
 use crate::market::{Market, ready};
@@ -247,3 +245,6 @@ pub(crate) const fn kind(end: &End) -> &'static str {
 /// As long as a call sleeps at most, in milliseconds, where the clock does not go back: its whole
 /// time, and a look at another caller.
 const MOST_SLEPT: u64 = 400_000;
+
+/// One purchase is signed so often at most.
+const MOST_SIGNATURES: usize = 2;

@@ -14,6 +14,7 @@
     reason = "a helper of a test fails the test by panicking"
 )]
 
+mod alphabet;
 mod chain;
 mod checks;
 mod market;
@@ -29,6 +30,7 @@ use std::time::Instant;
 
 use paywait_ledger::{Ledger, MemoryLedger};
 
+use alphabet::Death;
 use market::Books;
 use tally::Tally;
 
@@ -39,6 +41,8 @@ fn in_memory() -> Books {
     Books {
         ledger: ledger as Arc<dyn Ledger>,
         used: Arc::new(move |now| used.used_today(now)),
+        // what is only in memory is not opened twice: it lives on
+        reopens: Arc::new(Books::clone),
     }
 }
 
@@ -62,7 +66,6 @@ fn schedules(first: u64, count: u64) -> Tally {
 /// How many schedules, and from which seed: `PAYWAIT_SCHEDULES` and `PAYWAIT_SEED`.
 #[test]
 fn one_call_moves_money_at_most_once() {
-    let set = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
     let count = set("PAYWAIT_SCHEDULES").unwrap_or(1_500);
     let first = set("PAYWAIT_SEED").unwrap_or(0);
     let began = Instant::now();
@@ -80,6 +83,58 @@ fn one_call_moves_money_at_most_once() {
         }
     }
 }
+
+fn set(name: &str) -> Option<u64> {
+    std::env::var(name).ok().and_then(|text| text.parse().ok())
+}
+
+/// Schedules that have failed once, and why.
+#[test]
+fn what_failed_once_does_not_fail_again() {
+    for (seed, why) in REGRESSIONS {
+        println!("{seed}: {why}");
+        schedule::run(*seed, in_memory);
+    }
+}
+
+/// How deep: `PAYWAIT_DEPTH`.
+#[test]
+fn whatever_a_seller_answers_in_a_row_and_wherever_the_buyer_dies_money_moves_at_most_once() {
+    let depth = set("PAYWAIT_DEPTH").unwrap_or(1);
+    let depth = u32::try_from(depth).unwrap();
+    let mut met = Tally::default();
+    alphabet::each_sequence(depth + 1, |turns| {
+        alphabet::run(turns, None, in_memory, &mut met);
+    });
+    alphabet::each_sequence(depth, |turns| {
+        for death in [Death::Dropped, Death::Killed] {
+            let mut half_steps = 0;
+            while alphabet::run(turns, Some((death, half_steps)), in_memory, &mut met) {
+                half_steps += 1;
+            }
+        }
+    });
+    println!("{met:?}");
+    let least = 12_u64.pow(depth + 1);
+    assert!(met.of("sequences") > least && met.of("second signature") > least / 12);
+}
+
+/// Seeds of schedules that failed, with what was found by them.
+const REGRESSIONS: &[(u64, &str)] = &[
+    (149, "a takeover ended with the hold of a dead payment"),
+    (213, "signed again for what another had delivered"),
+    (
+        574,
+        "a second signature was taken for refused, as the first",
+    ),
+    (758, "a refusal of the first signature outlived the second"),
+    (
+        1323,
+        "what a dead owner had refused was handed out as refused",
+    ),
+    (8974, "signed for what had been ended by hand meanwhile"),
+    (17_691, "a clock that went back and forth ended a hold"),
+];
 
 /// What a run that is worth something has met.
 const MET: &[&str] = &[

@@ -22,6 +22,8 @@ use crate::tally::Tally;
 pub(crate) struct Books {
     pub(crate) ledger: Arc<dyn Ledger>,
     pub(crate) used: Arc<dyn Fn(Timestamp) -> Usd>,
+    /// Opens the same records once more.
+    pub(crate) reopens: Arc<dyn Fn(&Self) -> Self>,
 }
 
 /// Makes an empty store.
@@ -83,6 +85,13 @@ impl Market {
         let limits = Limits::per_call(usd("0.05").unwrap()).per_day(self.limit);
         books.ledger.register(limits);
         self.books.push(books);
+    }
+
+    /// The records are opened anew, as after the death of their process.
+    pub(crate) fn reopen(&mut self) {
+        for books in &mut self.books {
+            *books = (books.reopens)(books);
+        }
     }
 
     pub(crate) fn ledger(&self, books: usize) -> Arc<dyn Ledger> {
