@@ -19,6 +19,8 @@ pub(crate) struct Exposure {
     /// Bytes are out of which no seller has said that they moved nothing.
     pub(crate) open: bool,
     pub(crate) delivered: bool,
+    /// When the ledger was told that it settled, in milliseconds.
+    settled: Option<u64>,
     pub(crate) resolved: bool,
     /// The chain proved that it cannot settle.
     pub(crate) unused: bool,
@@ -149,8 +151,14 @@ impl Market {
         }
     }
 
-    pub(crate) fn delivered(&mut self, run: &Running) {
-        self.exposure(run).delivered = true;
+    /// The ledger was told what is known of the money.
+    pub(crate) fn noted(&mut self, run: &Running, settled: bool, delivered: bool) {
+        let now = self.now;
+        let exposure = self.exposure(run);
+        exposure.delivered |= delivered;
+        if settled {
+            exposure.settled.get_or_insert(now);
+        }
     }
 
     pub(crate) fn check_settled(&mut self, auth: &Auth) {
@@ -167,7 +175,12 @@ impl Market {
         let used = (self.books[books].used)(self.least());
         assert!(used <= self.limit, "{used} is over the limit");
         let alive = self.exposures.iter().filter(|((of, _), exposure)| {
-            *of == books && !exposure.unused && self.now / 1_000 < exposure.expires() + 120
+            let lives = self.now / 1_000 < exposure.expires() + 120;
+            // it counts for a day by a clock that may be off by as much as ten hours, twice
+            let spent = exposure
+                .settled
+                .is_some_and(|at| self.now < at + 3 * 3_600_000);
+            *of == books && !exposure.unused && (lives || spent)
         });
         let needed = alive.fold(Usd::ZERO, |sum, (_, exposure)| {
             sum.saturating_add(exposure.price)

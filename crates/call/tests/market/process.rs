@@ -8,7 +8,7 @@ use paywait_call::{
 use paywait_call::{End, NotPaid, Outgoing, Patience};
 use paywait_ledger::{Intent, LedgerError, Note, Owner, Taken};
 use paywait_signals::{Reply, Timestamp};
-use paywait_x402::{Derivation, KnownAsset, PurchaseKey, SignedPayment, Terms, Usd};
+use paywait_x402::{Derivation, KnownAsset, Money, PurchaseKey, SignedPayment, Terms, Usd};
 
 use crate::chain::Auth;
 use crate::market::{Market, policy, ready, wallet};
@@ -334,8 +334,8 @@ impl Running {
         if noted == Err(LedgerError::Lost) {
             market.tally.count("lost its lease".to_owned());
         }
-        if delivered && noted.is_ok() {
-            market.delivered(self);
+        if noted.is_ok() {
+            market.noted(self, purchase.money() == Money::Settled, delivered);
         }
     }
 
