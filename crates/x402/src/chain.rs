@@ -194,8 +194,8 @@ pub enum OnDeath {
 /// | chains | margin | why |
 /// | --- | --- | --- |
 /// | OP Stack: Base, OP Mainnet, and their Sepolia networks | 2 h | blocks have a fixed distance in time, and those that a halt left out are made afterwards, with the times that they would have had; halts of 33 to 116 minutes were reported |
-/// | Polygon PoS and Amoy | 600 s | blocks carry the time of their making; some minutes are for reorganizations and stalls |
-/// | Arbitrum One and Arbitrum Sepolia | 900 s | the sequencer may hold a transaction back and stamps it itself; it is bound to 24 h only, so the strict margin would be a day |
+/// | Polygon PoS and Amoy | 600 s | blocks are not filled in afterwards; some minutes are for stalls and reorganizations |
+/// | Arbitrum One and Arbitrum Sepolia | 900 s | the sequencer stamps the blocks, and may hold a transaction back; it is bound to a day only, so a strict margin would be 24 h |
 /// | any other | 2 h | nothing is known, so the longest of these |
 ///
 /// ```
@@ -342,7 +342,7 @@ mod tests {
                     Arrives::Transfer(valid_before) => (time < *valid_before).then_some(USED),
                     Arrives::Cancel => Some(Some(NonceEvent::Cancelled)),
                 };
-                event = event.or(outcome.flatten());
+                event = event.or_else(|| outcome.flatten());
             }
             facts.push(NonceFacts::new(time, event.is_some(), event));
         }
