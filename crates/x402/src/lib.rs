@@ -7,6 +7,7 @@
 //! Supported: x402 version 2 over HTTP, scheme `exact` on EVM chains by EIP-3009.
 
 mod asset;
+mod chain;
 mod encoding;
 mod entry;
 pub mod evm;
@@ -33,6 +34,10 @@ mod wallet;
 pub use alloy_primitives;
 
 pub use asset::{Asset, KnownAsset};
+pub use chain::{
+    ChainError, ChainReader, NonceEvent, NonceFacts, NonceOf, OnDeath, Proof, Reading,
+    death_margin, prove,
+};
 pub use encoding::EncodingError;
 pub use entry::{Entry, EntryError, PaymentFlow};
 pub use fate::Money;
