@@ -172,19 +172,6 @@ pub enum ChainError {
     NothingFinal,
 }
 
-/// What becomes of the money of a purchase whose authorizations are all dead, with no proof of what
-/// became of them.
-#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
-#[non_exhaustive]
-pub enum OnDeath {
-    /// It counts as spent until there is proof. Limits are then never exceeded.
-    #[default]
-    Presume,
-    /// It is free again, [`death_margin`] after the last `validBefore`. What settled unseen before
-    /// that then comes on top of the limits.
-    Release,
-}
-
 /// Returns how long after `validBefore` an authorization is taken for dead where no
 /// [`ChainReader`] is at hand and death frees money.
 ///

@@ -35,8 +35,7 @@ pub use alloy_primitives;
 
 pub use asset::{Asset, KnownAsset};
 pub use chain::{
-    ChainError, ChainReader, NonceEvent, NonceFacts, NonceOf, OnDeath, Proof, Reading,
-    death_margin, prove,
+    ChainError, ChainReader, NonceEvent, NonceFacts, NonceOf, Proof, Reading, death_margin, prove,
 };
 pub use encoding::EncodingError;
 pub use entry::{Entry, EntryError, PaymentFlow};
