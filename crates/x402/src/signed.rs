@@ -3,10 +3,9 @@
 use std::fmt;
 
 use alloy_primitives::{Address, B256, Signature};
-use http::HeaderValue;
 
-use crate::payload::PayloadError;
-use crate::{Amount, Asset, PaymentId, Terms};
+use crate::payload::{PayloadError, PaymentHeader};
+use crate::{Amount, Asset, PaymentId, Terms, Version};
 
 /// A signed payment.
 ///
@@ -27,7 +26,7 @@ pub struct SignedPayment {
     nonce: B256,
     valid_before: u64,
     payment_id: PaymentId,
-    header: HeaderValue,
+    header: PaymentHeader,
 }
 
 impl SignedPayment {
@@ -42,6 +41,11 @@ impl SignedPayment {
             payment_id: terms.payment_id().clone(),
             header: terms.draft.header(signature)?,
         })
+    }
+
+    /// Returns the version of x402 in which it is written: it names the header that carries it.
+    pub const fn version(&self) -> Version {
+        self.header.version
     }
 
     /// Returns who pays.
@@ -82,6 +86,7 @@ impl SignedPayment {
     /// Returns whether this is what `terms` say.
     pub(crate) fn is_of(&self, terms: &Terms) -> bool {
         (
+            self.version(),
             self.payer,
             self.pay_to,
             self.amount,
@@ -89,6 +94,7 @@ impl SignedPayment {
             self.nonce,
             self.valid_before,
         ) == (
+            terms.version(),
             terms.payer(),
             terms.pay_to(),
             terms.amount(),
@@ -98,7 +104,7 @@ impl SignedPayment {
         )
     }
 
-    pub(crate) const fn header(&self) -> &HeaderValue {
+    pub(crate) const fn header(&self) -> &PaymentHeader {
         &self.header
     }
 }
@@ -106,6 +112,7 @@ impl SignedPayment {
 impl fmt::Debug for SignedPayment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SignedPayment")
+            .field("version", &self.version())
             .field("amount", &self.amount)
             .field("asset", &self.asset)
             .field("pay_to", &self.pay_to)
