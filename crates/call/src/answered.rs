@@ -1,6 +1,11 @@
 //! One answer as the machine of a call needs it.
 
 use paywait_signals::Reply;
+#[cfg(feature = "pay")]
+use {
+    http::StatusCode,
+    paywait_x402::{Offer, headers},
+};
 
 /// One answer to one send.
 #[derive(Clone, Copy, Debug)]
@@ -27,5 +32,31 @@ impl<'a> Answered<'a> {
     pub const fn same_origin(mut self, same: bool) -> Self {
         self.same_origin = same;
         self
+    }
+
+    /// Returns whether the head alone says all that the answer says of a price and of a payment.
+    ///
+    /// The servers of version 1 of x402 offer in the body of a 402, and there they also refuse a
+    /// payment; so do servers that forget the header.
+    #[cfg(feature = "pay")]
+    pub fn is_told_by_head(&self) -> bool {
+        let reply = self.reply;
+        let may_offer = matches!(
+            reply.status,
+            StatusCode::PAYMENT_REQUIRED | StatusCode::PRECONDITION_FAILED
+        );
+        let offers = || matches!(Offer::of(reply.headers, &[]), Ok(Some(_)));
+        !may_offer || headers::receipt(reply.headers).is_some() || offers()
+    }
+
+    /// Returns whether the head alone says all that the answer says of a price: it asks for none
+    /// that could be paid.
+    #[cfg(not(feature = "pay"))]
+    #[expect(
+        clippy::unused_self,
+        reason = "the same question as of a call that can pay"
+    )]
+    pub const fn is_told_by_head(&self) -> bool {
+        true
     }
 }

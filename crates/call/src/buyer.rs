@@ -7,7 +7,7 @@ use paywait_signals::{OfferStanding, Standing, Timestamp};
 pub(crate) use paywait_x402::Showing;
 use paywait_x402::alloy_primitives::Address;
 use paywait_x402::{
-    Derivation, Money, Offer, PaymentId, Policy, Purchase, PurchaseKey, Refusal, Terms, headers,
+    Derivation, Money, Offer, PaymentId, Policy, Purchase, PurchaseKey, Refusal, Terms,
     valid_before,
 };
 
@@ -109,10 +109,7 @@ impl Buyer {
                 if !answer.same_origin {
                     errand.purchase.handle_lost();
                 }
-                let reply = answer.reply;
-                errand
-                    .purchase
-                    .handle_reply(reply.status, reply.headers, now)
+                errand.purchase.handle_reply(answer.reply, now)
             }
             Some(errand) => Standing::offered(errand.read_offer(answer)),
         }
@@ -279,13 +276,13 @@ impl Errand {
 ///
 /// An offer from another origin than the one that was asked is none.
 fn read_offer(answer: &Answered<'_>) -> Result<Offer, OfferStanding> {
-    let refused = answer.reply.status == StatusCode::PAYMENT_REQUIRED && answer.same_origin;
-    let field = answer.reply.headers.get(headers::PAYMENT_REQUIRED);
-    let field = field.filter(|_| refused).ok_or(OfferStanding::None)?;
-    let offer = Offer::decode(field.as_bytes()).map_err(|_| OfferStanding::Unreadable)?;
-    if offer.is_empty() {
-        Err(OfferStanding::Unreadable)
-    } else {
-        Ok(offer)
+    let reply = answer.reply;
+    if reply.status != StatusCode::PAYMENT_REQUIRED || !answer.same_origin {
+        return Err(OfferStanding::None);
+    }
+    match Offer::of(reply.headers, reply.body) {
+        Ok(None) => Err(OfferStanding::None),
+        Ok(Some(offer)) if !offer.is_empty() => Ok(offer),
+        Ok(Some(_)) | Err(_) => Err(OfferStanding::Unreadable),
     }
 }

@@ -185,8 +185,10 @@ impl<'a> Driver<'a> {
         #[cfg(feature = "pay")]
         self.lend_purse(response.status() == StatusCode::PAYMENT_REQUIRED);
         let head = Reply::new(response.status(), response.headers(), &[]);
-        self.call
-            .handle_head(&Answered::new(head).same_origin(same_origin), now);
+        let head = Answered::new(head).same_origin(same_origin);
+        #[cfg(feature = "pay")]
+        let body_tells = !head.is_told_by_head();
+        self.call.handle_head(&head, now);
         #[cfg(feature = "pay")]
         self.book_money(now).await;
 
@@ -200,6 +202,10 @@ impl<'a> Driver<'a> {
         let reply = Reply::new(response.status(), response.headers(), &start);
         self.call
             .handle_reply(&Answered::new(reply).same_origin(same_origin), now);
+        #[cfg(feature = "pay")]
+        if body_tells {
+            self.book_money(now).await;
+        }
         #[cfg(feature = "pace")]
         self.observe(now).await;
         self.answer = Some(response);
