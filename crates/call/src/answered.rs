@@ -52,10 +52,6 @@ impl<'a> Answered<'a> {
     /// Returns whether the head alone says all that the answer says of a price: it asks for none
     /// that could be paid.
     #[cfg(not(feature = "pay"))]
-    #[expect(
-        clippy::unused_self,
-        reason = "the same question as of a call that can pay"
-    )]
     pub const fn is_told_by_head(&self) -> bool {
         true
     }
