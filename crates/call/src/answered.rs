@@ -56,3 +56,41 @@ impl<'a> Answered<'a> {
         true
     }
 }
+
+#[cfg(all(test, feature = "pay"))]
+mod tests {
+    use http::{HeaderMap, HeaderName, HeaderValue};
+
+    use super::*;
+
+    fn told(status: StatusCode, field: Option<(HeaderName, &'static str)>) -> bool {
+        let fields = field.map(|(name, value)| (name, HeaderValue::from_static(value)));
+        let fields = HeaderMap::from_iter(fields);
+        Answered::new(Reply::new(status, &fields, &[])).is_told_by_head()
+    }
+
+    /// {"x402Version":2,"accepts":[]}
+    const OFFER: &str = "eyJ4NDAyVmVyc2lvbiI6MiwiYWNjZXB0cyI6W119";
+
+    #[test]
+    fn only_a_402_or_412_without_a_word_of_x402_waits_for_its_body() {
+        for status in [
+            StatusCode::PAYMENT_REQUIRED,
+            StatusCode::PRECONDITION_FAILED,
+        ] {
+            assert!(!told(status, None));
+            assert!(!told(status, Some((headers::PAYMENT_REQUIRED, "!!"))));
+            assert!(told(status, Some((headers::PAYMENT_REQUIRED, OFFER))));
+            for receipt in [headers::PAYMENT_RESPONSE, headers::X_PAYMENT_RESPONSE] {
+                assert!(told(status, Some((receipt, "!!"))));
+            }
+        }
+        for status in [
+            StatusCode::OK,
+            StatusCode::TOO_MANY_REQUESTS,
+            StatusCode::BAD_GATEWAY,
+        ] {
+            assert!(told(status, None));
+        }
+    }
+}

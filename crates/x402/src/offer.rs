@@ -244,8 +244,9 @@ pub enum OfferError {
 /// The extension by which a seller recognises a purchase that it has seen.
 pub(crate) const PAYMENT_IDENTIFIER: &str = "payment-identifier";
 
-/// Names of fields that nothing but x402 has: one of all offers, one of all entries.
-const OWN_NAMES: [&[u8]; 2] = [b"\"x402Version\"", b"\"maxTimeoutSeconds\""];
+/// Fields that an offer has and hardly anything else on a 402: of one that was cut off, in whatever
+/// order it was written, one of them is there.
+const OWN_NAMES: [&[u8]; 2] = [b"\"x402Version\"", b"\"accepts\""];
 
 /// Of a body so much is read.
 const LONGEST_BODY: usize = 64 * 1024;

@@ -193,7 +193,7 @@ fn a_402_of_somebody_else_has_no_offer() {
         r#"{"error":"insufficient credits"}"#,
         r#"{"error":{"type":"billing","code":"insufficient_quota"}}"#,
         r#"{"type":"https://paymentauth.org/problems/payment-required"}"#,
-        r#"{"accepts":[],"error":"half an off"#,
+        r#"{"error":"half a refus"#,
     ] {
         assert!(in_body(body).unwrap().is_none(), "{body}");
     }
@@ -208,6 +208,8 @@ fn an_offer_that_is_cut_off_is_unreadable_wherever_it_is_cut() {
     for end in 0..named {
         assert!(in_body(&OFFER[..end]).unwrap().is_none());
     }
+    let reordered = r#"{"accepts":[{"description":"the rest is missi"#;
+    assert_eq!(in_body(reordered).unwrap_err(), OfferError::Body);
     // a body longer than is read is a body that was cut
     let long = OFFER.replace("Access to premium market data", &"x".repeat(64 * 1024));
     assert_eq!(in_body(&long).unwrap_err(), OfferError::Body);

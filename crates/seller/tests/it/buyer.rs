@@ -115,7 +115,8 @@ pub(crate) fn assert_settled(response: &Response<Bytes>, status: u16) {
 
 /// What an entry costs, in either version.
 fn price(entry: &Value) -> &str {
-    let amount = entry.get("amount").or(entry.get("maxAmountRequired"));
+    let names = ["amount", "maxAmountRequired"];
+    let amount = names.into_iter().find_map(|name| entry.get(name));
     amount.and_then(Value::as_str).unwrap()
 }
 
