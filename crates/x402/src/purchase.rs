@@ -42,7 +42,7 @@ pub struct Purchase {
 enum Step {
     Idle,
     Accepted(Arc<Terms>),
-    Signed(SignedPayment),
+    Signed(Box<SignedPayment>),
 }
 
 /// How often the bytes that are shown were shown.
@@ -133,7 +133,7 @@ impl Purchase {
     }
 
     /// Returns what was signed last, once something was. It has no bytes to read.
-    pub const fn payment(&self) -> Option<&SignedPayment> {
+    pub fn payment(&self) -> Option<&SignedPayment> {
         match &self.step {
             Step::Signed(payment) => Some(payment),
             Step::Idle | Step::Accepted(_) => self.payments.as_slice().last(),
@@ -152,7 +152,7 @@ impl Purchase {
     }
 
     /// Returns whether something was signed.
-    pub const fn is_signed(&self) -> bool {
+    pub fn is_signed(&self) -> bool {
         self.payment().is_some()
     }
 
@@ -222,7 +222,7 @@ impl Purchase {
         if !payment.is_of(&terms) {
             return Err(PurchaseError::OtherTerms);
         }
-        self.step = Step::Signed(payment);
+        self.step = Step::Signed(Box::new(payment));
         if self.money == Money::Unspent {
             self.money = Money::Signed;
         }
