@@ -52,36 +52,19 @@ pub(crate) enum Reverted {
 impl Evm {
     /// Returns a chain with the token at the address of `asset`, and `time` on its clock.
     pub(crate) fn deploy(asset: Asset, time: u64) -> Self {
-        let genesis = Block {
-            time,
-            state: CacheDB::default(),
-            logs: Vec::new(),
-        };
         let mut evm = Self {
             asset,
-            blocks: vec![genesis],
+            blocks: Vec::new(),
             next_time: time,
         };
-        evm.place_token();
-        evm
-    }
-
-    /// The creation code runs, and what it leaves is moved to where the asset is said to be.
-    fn place_token(&mut self) {
-        let mut state = self.head().state.clone();
-        let creation = Bytes::from(creation_code());
-        let created = self
-            .run(&mut state, TxKind::Create, creation)
-            .created_address()
-            .expect("the token is created");
+        // the creation code runs, and what it leaves is moved to where the asset is said to be
+        let (mut state, creation) = (CacheDB::default(), Bytes::from(creation_code()));
+        let created = evm.run(time, &mut state, TxKind::Create, creation);
+        let created = created.created_address().expect("the token is created");
         let token = state.cache.accounts.remove(&created).unwrap().info;
-        state.insert_account_info(self.asset.contract, token);
-        let time = self.now();
-        self.blocks = vec![Block {
-            time,
-            state,
-            logs: Vec::new(),
-        }];
+        state.insert_account_info(asset.contract, token);
+        evm.push(state, Vec::new());
+        evm
     }
 
     /// Returns which token is on it.
@@ -196,7 +179,8 @@ impl Evm {
         let data = Bytes::from(asked.abi_encode());
         // what a transaction is hashed over differs for each, though its call may not
         let transaction = keccak256([&self.blocks.len().to_be_bytes(), data.as_ref()].concat());
-        match self.run(&mut state, TxKind::Call(self.asset.contract), data) {
+        let kind = TxKind::Call(self.asset.contract);
+        match self.run(self.next_time, &mut state, kind, data) {
             ExecutionResult::Success { logs, .. } => {
                 let logs = logs.into_iter().map(|log| (transaction, log)).collect();
                 self.push(state, logs);
@@ -212,12 +196,8 @@ impl Evm {
         self.blocks.push(Block { time, state, logs });
     }
 
-    /// Runs a transaction on a state, in the block that comes next.
-    fn run(&self, state: &mut CacheDB<EmptyDB>, kind: TxKind, data: Bytes) -> ExecutionResult {
-        self.run_at(self.next_time, state, kind, data)
-    }
-
-    fn run_at(
+    /// Runs a transaction on a state, in a block of some time.
+    fn run(
         &self,
         time: u64,
         state: &mut CacheDB<EmptyDB>,
@@ -273,7 +253,7 @@ impl View<'_> {
 /// Asks the token as of a block, and changes nothing.
 fn call<C: SolCall>(evm: &Evm, block: &Block, asked: &C) -> C::Return {
     let (kind, data) = (TxKind::Call(evm.asset.contract), asked.abi_encode());
-    let result = evm.run_at(block.time, &mut block.state.clone(), kind, data.into());
+    let result = evm.run(block.time, &mut block.state.clone(), kind, data.into());
     C::abi_decode_returns(result.output().unwrap()).unwrap()
 }
 
