@@ -146,7 +146,7 @@ impl Signed {
 /// The header that a payment goes out with.
 fn on_the_wire(payment: SignedPayment, terms: Terms) -> Vec<u8> {
     let mut purchase = Purchase::new(PurchaseKey::random(), terms.payment_id().clone());
-    purchase.accept(terms).unwrap();
+    purchase.accept(terms, Timestamp::from_secs(0)).unwrap();
     purchase.handle_signed(payment.clone()).unwrap();
     purchase.handle_persisted(payment).unwrap();
     let mut fields = HeaderMap::new();
