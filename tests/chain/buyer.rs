@@ -83,10 +83,20 @@ impl Buyer {
 
     /// Signs an offer by the wallet, and reads what is put on the wire.
     pub(crate) async fn sign(&self, price: Price, nonce: B256, valid_before: u64) -> Signed {
-        let (offer, id) = (price.offer(), PaymentId::random());
-        let terms = Terms::new(&offer, 0, self.address(), nonce, id, valid_before).unwrap();
-        let payment = self.wallet.sign(&terms).await.unwrap();
+        let terms = self.terms(price, nonce, valid_before);
+        let payment = self.payment(&terms).await;
         Signed::read(&on_the_wire(payment, terms))
+    }
+
+    /// Returns what this buyer accepts of an offer.
+    pub(crate) fn terms(&self, price: Price, nonce: B256, valid_before: u64) -> Terms {
+        let (offer, id) = (price.offer(), PaymentId::random());
+        Terms::new(&offer, 0, self.address(), nonce, id, valid_before).unwrap()
+    }
+
+    /// Signs what was accepted.
+    pub(crate) async fn payment(&self, terms: &Terms) -> SignedPayment {
+        self.wallet.sign(terms).await.unwrap()
     }
 
     /// Signs what no offer asks for.
@@ -144,7 +154,7 @@ impl Signed {
 }
 
 /// The header that a payment goes out with.
-fn on_the_wire(payment: SignedPayment, terms: Terms) -> Vec<u8> {
+pub(crate) fn on_the_wire(payment: SignedPayment, terms: Terms) -> Vec<u8> {
     let mut purchase = Purchase::new(PurchaseKey::random(), terms.payment_id().clone());
     purchase.accept(terms, Timestamp::from_secs(0)).unwrap();
     purchase.handle_signed(payment.clone()).unwrap();

@@ -15,6 +15,8 @@ mod prove;
 #[cfg(test)]
 mod reader;
 #[cfg(test)]
+mod reconciled;
+#[cfg(test)]
 mod settle;
 #[cfg(test)]
 mod token;
