@@ -2,10 +2,11 @@
 
 use http::header::LOCATION;
 use http::{Extensions, HeaderValue, StatusCode};
+use paywait::{End, NotPaid};
 use paywait_seller::{Canned, Route, Step};
 use reqwest::{Request, Response, Url};
 use reqwest_middleware::{ClientBuilder, Middleware, Next, Result};
-use support::buyer::{Buyer, Ours, bare, status};
+use support::buyer::{Buyer, Ours, bare, report, status};
 use support::foreign::outer_loop;
 use support::shop::{Stand, terms};
 
@@ -29,6 +30,31 @@ async fn an_offer_at_the_end_of_a_redirect_is_not_paid() {
 
         assert_eq!(status(&ended), Some(402));
         assert_eq!(buyer.signer.asked(), 0);
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_is_seen_to_follow_redirects_is_not_paid_through() {
+    let moved = Canned::new(StatusCode::TEMPORARY_REDIRECT);
+    let moved = moved.header(LOCATION, HeaderValue::from_static("/report"));
+    let here = Route::free("/here").handler(moved);
+    let stand = Stand::open([here, Route::new("/report", terms())]).await;
+    for order in Ours::ORDERS {
+        let buyer = Buyer::new(&stand.clock);
+        let follows = reqwest::Client::builder().no_proxy().build().unwrap();
+        let client = order
+            .iter()
+            .fold(ClientBuilder::new(follows), |builder, ours| {
+                buyer.attach(builder, *ours)
+            })
+            .build();
+
+        let ended = client.get(stand.url("/here")).send().await;
+
+        assert_eq!(status(&ended), Some(402));
+        let end = &report(&ended).unwrap().end;
+        assert_eq!(end, &End::NotPaid(NotPaid::Redirected), "{order:?}");
+        assert_eq!(buyer.signer.asked(), 0, "{order:?}");
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use http::{Extensions, HeaderValue};
+use http::{Extensions, HeaderName, HeaderValue};
 use reqwest::{Request, Response};
 use reqwest_middleware::{ClientBuilder, Middleware, Next, Result};
 use reqwest_retry::policies::ExponentialBackoff;
@@ -69,7 +69,7 @@ pub fn outer_loop(retries: u32) -> RetryTransientMiddleware<ExponentialBackoff> 
 #[derive(Clone, Debug, Default)]
 pub struct Tap {
     requests: Arc<AtomicUsize>,
-    payments: Arc<Mutex<Vec<HeaderValue>>>,
+    payments: Arc<Mutex<Vec<(HeaderName, HeaderValue)>>>,
 }
 
 impl Tap {
@@ -80,6 +80,16 @@ impl Tap {
 
     /// Returns the payment of each paid request that passed, byte for byte.
     pub fn payments(&self) -> Vec<HeaderValue> {
+        let seen = self.seen().into_iter();
+        seen.map(|(_, payment)| payment).collect()
+    }
+
+    /// Returns the header in which each payment passed.
+    pub fn payment_headers(&self) -> Vec<HeaderName> {
+        self.seen().into_iter().map(|(name, _)| name).collect()
+    }
+
+    fn seen(&self) -> Vec<(HeaderName, HeaderValue)> {
         let payments = self.payments.lock();
         payments.unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -101,10 +111,18 @@ impl Middleware for Tap {
         next: Next<'_>,
     ) -> Result<Response> {
         self.requests.fetch_add(1, Ordering::SeqCst);
-        if let Some(payment) = request.headers().get("payment-signature") {
-            let mut payments = self.payments.lock().unwrap_or_else(PoisonError::into_inner);
-            payments.push(payment.clone());
+        for name in PAYMENT_HEADERS {
+            if let Some(payment) = request.headers().get(&name) {
+                let mut payments = self.payments.lock().unwrap_or_else(PoisonError::into_inner);
+                payments.push((name, payment.clone()));
+            }
         }
         next.run(request, extensions).await
     }
 }
+
+/// Where a payment stands, in each version of x402.
+const PAYMENT_HEADERS: [HeaderName; 2] = [
+    HeaderName::from_static("payment-signature"),
+    HeaderName::from_static("x-payment"),
+];

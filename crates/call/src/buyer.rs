@@ -11,7 +11,7 @@ pub(crate) use paywait_x402::Showing;
 use paywait_x402::alloy_primitives::Address;
 use paywait_x402::{
     Derivation, Mend, Money, Offer, PaymentId, Policy, Purchase, PurchaseKey, Refusal,
-    SignedPayment, Terms, headers, mend_of, valid_before,
+    SignedPayment, Terms, mend_of, valid_before,
 };
 
 use crate::{Answered, End, Facts, NotPaid, Paid};
@@ -310,8 +310,7 @@ impl Errand {
         if !answer.same_origin {
             self.purchase.handle_lost();
         }
-        let reply = answer.reply;
-        let standing = self.purchase.handle_reply(reply.status, reply.headers, now);
+        let standing = self.purchase.handle_reply(answer.reply, now);
         if let ReceiptStanding::Failed {
             class: FailureClass::BeforeBroadcast,
             reason,
@@ -386,13 +385,13 @@ const MOST_AHEAD: Duration = Duration::from_secs(120);
 ///
 /// An offer from another origin than the one that was asked is none.
 fn read_offer(answer: &Answered<'_>) -> Result<Offer, OfferStanding> {
-    let refused = answer.reply.status == StatusCode::PAYMENT_REQUIRED && answer.same_origin;
-    let field = answer.reply.headers.get(headers::PAYMENT_REQUIRED);
-    let field = field.filter(|_| refused).ok_or(OfferStanding::None)?;
-    let offer = Offer::decode(field.as_bytes()).map_err(|_| OfferStanding::Unreadable)?;
-    if offer.is_empty() {
-        Err(OfferStanding::Unreadable)
-    } else {
-        Ok(offer)
+    let reply = answer.reply;
+    if reply.status != StatusCode::PAYMENT_REQUIRED || !answer.same_origin {
+        return Err(OfferStanding::None);
+    }
+    match Offer::of(reply.headers, reply.body) {
+        Ok(None) => Err(OfferStanding::None),
+        Ok(Some(offer)) if !offer.is_empty() => Ok(offer),
+        Ok(Some(_)) | Err(_) => Err(OfferStanding::Unreadable),
     }
 }

@@ -216,8 +216,9 @@ impl Call {
     }
 
     /// Takes the head of an answer: what it says of the money is known before its body is read.
+    /// Where [only the body can say it](Answered::is_told_by_head), the answer is waited for.
     pub fn handle_head(&mut self, answer: &Answered<'_>, now: Timestamp) {
-        if self.is_sending() {
+        if self.is_sending() && answer.is_told_by_head() {
             self.standing = Some(self.buyer.standing(answer, self.paying, now));
         }
     }

@@ -105,12 +105,15 @@ pub use scope::Scope;
 pub use paywait_call::Paid;
 pub use paywait_call::{Answer, End, FailureKind, NotPaid, Report, Sent};
 #[cfg(feature = "pay")]
-pub use paywait_ledger::{Ledger, LedgerError, Limits, MemoryLedger, Record, Resolution};
+pub use paywait_ledger::{
+    Ledger, LedgerError, Limits, MemoryLedger, Reconciled, Record, Resolution, reconcile,
+};
 #[cfg(feature = "pace")]
 pub use paywait_pacer::{MemoryStore, QuotaStore};
 pub use paywait_signals::{Action, Decision, Reason, Signal, Timestamp, Window};
 #[cfg(feature = "pay")]
 pub use paywait_x402::{
-    Amount, Asset, Derivation, KnownAsset, Money, Network, PaymentId, PurchaseKey, Usd, Wallet,
-    alloy_primitives, usd,
+    Amount, Asset, ChainError, ChainReader, Derivation, KnownAsset, Money, Network, NonceEvent,
+    NonceFacts, NonceOf, PaymentId, Proof, PurchaseKey, Reading, Usd, Wallet, alloy_primitives,
+    usd,
 };

@@ -9,7 +9,7 @@ use paywait_pacer::QuotaStore;
 #[cfg(feature = "pay")]
 use {
     paywait_ledger::{Durable, Ledger, LedgerError, OnDeath},
-    paywait_x402::{Derivation, Network, Policy, Wallet},
+    paywait_x402::{Derivation, Network, Policy, Wallet, death_margin},
     std::time::Duration,
 };
 
@@ -40,7 +40,8 @@ pub(crate) struct Purse {
     pub(crate) takes_over: bool,
     /// Whether paid responses of named purchases are kept in the ledger.
     pub(crate) keeps_responses: bool,
-    pub(crate) on_death: OnDeath,
+    /// Whether a hold is let go when what was signed has died with neither receipt nor proof.
+    pub(crate) releases_on_death: bool,
 }
 
 #[cfg(feature = "pay")]
@@ -57,8 +58,12 @@ impl Purse {
 
     /// What becomes of a hold on `network` when what was signed has died with neither receipt nor
     /// proof.
-    pub(crate) fn on_death(&self, _network: Network) -> OnDeath {
-        self.on_death
+    pub(crate) const fn on_death(&self, network: Network) -> OnDeath {
+        if self.releases_on_death {
+            OnDeath::Release(death_margin(network))
+        } else {
+            OnDeath::Presume
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::Extensions;
-use paywait_ledger::{Ledger, Limits, MemoryLedger, OnDeath};
+use paywait_ledger::{Ledger, Limits, MemoryLedger};
 use paywait_x402::{Derivation, Network, Policy, Wallet};
 use reqwest::{Request, Response};
 use reqwest_middleware::{Middleware, Next, Result};
@@ -63,7 +63,7 @@ impl Pay {
             writing_time: Duration::from_secs(10),
             takes_over: true,
             keeps_responses: false,
-            on_death: OnDeath::Presume,
+            releases_on_death: false,
         };
         Self {
             purse: Arc::new(purse),
@@ -112,6 +112,14 @@ impl Pay {
     /// no, since they hold whatever the seller sends.
     pub fn keeps_responses(mut self, keeps: bool) -> Self {
         Arc::make_mut(&mut self.purse).keeps_responses = keeps;
+        self
+    }
+
+    /// Says whether the price of a payment that has died with neither receipt nor proof is let go, a
+    /// [margin of its chain](paywait_x402::death_margin) after it expired. Default: no, it counts as
+    /// spent for a day, since it may have settled unseen; what had, then comes on top of the limits.
+    pub fn releases_on_death(mut self, releases: bool) -> Self {
+        Arc::make_mut(&mut self.purse).releases_on_death = releases;
         self
     }
 

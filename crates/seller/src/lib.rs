@@ -1,10 +1,10 @@
 //! A mock x402 seller, to test paying agents against.
 //!
-//! [`Shop`] is the seller itself: pure, without clock or I/O. It speaks x402 version 2 over HTTP
-//! with the scheme `exact` on EVM chains (EIP-3009), and keeps a [`Ledger`] of its own with the
-//! semantics of that standard: a nonce settles once. It reads payments with its own eyes, and
-//! recovers every signature. A test asserts on the ledger, never on what the buyer says of
-//! itself.
+//! [`Shop`] is the seller itself: pure, without clock or I/O. It speaks x402 over HTTP, version 2 and
+//! where [`Terms::v1`] says so version 1, with the scheme `exact` on EVM chains (EIP-3009), and
+//! keeps a [`Ledger`] of its own with the semantics of that standard: a nonce settles once. It reads
+//! payments with its own eyes, and recovers every signature. A test asserts on the ledger, never on
+//! what the buyer says of itself.
 //!
 //! By default a route is a model seller: it throttles before it takes money, counts unpaid
 //! requests apart, and stores no refusal. Each sin is a setting ([`Limiter`],
@@ -38,10 +38,10 @@
 //!
 //! # What it is not
 //!
-//! It has no scheme but `exact`, no Permit2, no smart wallets (EIP-1271, ERC-6492), no flow
-//! `escrow` and no version 1 of x402: such a payment is refused or not seen, as the reference
-//! server does. Its chain mines when it is told and never reorganises. It answers one request after
-//! the other, so two sends of one payment never overtake each other inside it.
+//! It has no scheme but `exact`, no Permit2, no smart wallets (EIP-1271, ERC-6492), and no flow
+//! `escrow`: such a payment is refused or not seen, as the reference server does. Its chain mines
+//! when it is told and never reorganises. It answers one request after the other, so two sends of
+//! one payment never overtake each other inside it.
 
 mod answer;
 mod authorization;

@@ -1,4 +1,4 @@
-//! What a buyer showed in `PAYMENT-SIGNATURE`, read with this crate's own eyes.
+//! What a buyer showed in `PAYMENT-SIGNATURE` or `X-PAYMENT`, read with this crate's own eyes.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,15 +7,15 @@ use alloy_primitives::{Address, B256, U256, keccak256};
 use base64::Engine;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
-use http::HeaderMap;
+use http::{HeaderMap, HeaderValue};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::Token;
 use crate::authorization::Authorization;
 use crate::token::chain_id;
+use crate::{Route, Terms, Token};
 
-/// What the header `PAYMENT-SIGNATURE` held.
+/// What the header of the payment held.
 #[derive(Debug)]
 pub(crate) enum Shown {
     /// No header, or nothing that can be read.
@@ -28,8 +28,7 @@ pub(crate) enum Shown {
 
 /// One payment, as the buyer wrote it.
 pub(crate) struct Payment {
-    /// The entry of the offer that the buyer says to pay.
-    pub(crate) accepted: Value,
+    pub(crate) accepted: Accepted,
     pub(crate) extensions: Map<String, Value>,
     /// `None` if the payload is not an EIP-3009 authorization that can be read.
     pub(crate) authorization: Option<Authorization>,
@@ -37,9 +36,29 @@ pub(crate) struct Payment {
     pub(crate) fingerprint: B256,
 }
 
+/// What the buyer says to pay for.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Accepted {
+    /// An entry of the offer, echoed (version 2).
+    Entry(Value),
+    /// What is sold by a scheme on a network (version 1).
+    Network { scheme: String, network: String },
+}
+
 impl Shown {
-    pub(crate) fn read(headers: &HeaderMap) -> Self {
-        Self::decode(headers).unwrap_or(Self::Nothing)
+    /// Reads the payment of a request for `route`: of a version in which that sells, the newer
+    /// first.
+    pub(crate) fn read(headers: &HeaderMap, route: Option<&Route>) -> Self {
+        let v2 = || {
+            let only_v1 = route.is_some_and(Route::sells_in_v1_alone);
+            let header = headers.get(PAYMENT_SIGNATURE).filter(|_| !only_v1)?;
+            Self::decode(header)
+        };
+        let v1 = || {
+            let route = route.filter(|route| route.sells_in_v1())?;
+            Self::decode_v1(headers.get(X_PAYMENT)?, route)
+        };
+        v2().or_else(v1).unwrap_or(Self::Nothing)
     }
 
     pub(crate) const fn payment(&self) -> Option<&Payment> {
@@ -49,15 +68,8 @@ impl Shown {
         }
     }
 
-    fn decode(headers: &HeaderMap) -> Option<Self> {
-        let header = headers.get(PAYMENT_SIGNATURE)?.as_bytes();
-        if header.len() > MAX_HEADER || !padding_is_whole(header) {
-            return None;
-        }
-        let bytes = BASE64.decode(header).ok()?;
-        let mut json: Value = serde_json::from_slice(&bytes).ok()?;
-        json.sort_all_objects();
-        let fingerprint = keccak256(serde_json::to_vec(&json).ok()?);
+    fn decode(header: &HeaderValue) -> Option<Self> {
+        let (json, fingerprint) = object(header)?;
         let envelope = Envelope::deserialize(&json).ok()?;
         if envelope.x402_version != 2 {
             return Some(Self::OtherVersion(envelope.x402_version));
@@ -65,8 +77,29 @@ impl Shown {
         let token = token(&envelope.accepted);
         let authorization = token.and_then(|token| authorization(&envelope.payload, &token));
         Some(Self::Payment(Box::new(Payment {
-            accepted: envelope.accepted,
+            accepted: Accepted::Entry(envelope.accepted),
             extensions: envelope.extensions.unwrap_or_default(),
+            authorization,
+            fingerprint,
+        })))
+    }
+
+    /// A payment of version 1 does not name its token: it is the one that the route sells for.
+    fn decode_v1(header: &HeaderValue, route: &Route) -> Option<Self> {
+        let (json, fingerprint) = object(header)?;
+        let envelope = EnvelopeV1::deserialize(&json).ok()?;
+        if envelope.x402_version != 1 {
+            return Some(Self::OtherVersion(envelope.x402_version));
+        }
+        let accepted = Accepted::Network {
+            scheme: envelope.scheme,
+            network: envelope.network,
+        };
+        let token = route.accepted_terms(&accepted).map(Terms::token);
+        let authorization = token.and_then(|token| authorization(&envelope.payload, token));
+        Some(Self::Payment(Box::new(Payment {
+            accepted,
+            extensions: Map::new(),
             authorization,
             fingerprint,
         })))
@@ -74,6 +107,10 @@ impl Shown {
 }
 
 impl Payment {
+    pub(crate) const fn is_v1(&self) -> bool {
+        matches!(self.accepted, Accepted::Network { .. })
+    }
+
     /// Returns the payment identifier that the buyer sent, whatever it looks like.
     pub(crate) fn identifier(&self) -> Option<&str> {
         self.extensions
@@ -104,6 +141,16 @@ struct Envelope {
 }
 
 #[derive(Deserialize)]
+struct EnvelopeV1 {
+    #[serde(rename = "x402Version")]
+    x402_version: u64,
+    scheme: String,
+    network: String,
+    #[serde(default)]
+    payload: Value,
+}
+
+#[derive(Deserialize)]
 struct ExactPayload {
     signature: String,
     authorization: Fields,
@@ -118,6 +165,19 @@ struct Fields {
     valid_after: String,
     valid_before: String,
     nonce: String,
+}
+
+/// Reads the JSON in base64 that a header holds, and its hash.
+fn object(header: &HeaderValue) -> Option<(Value, B256)> {
+    let header = header.as_bytes();
+    if header.len() > MAX_HEADER || !padding_is_whole(header) {
+        return None;
+    }
+    let bytes = BASE64.decode(header).ok()?;
+    let mut json: Value = serde_json::from_slice(&bytes).ok()?;
+    json.sort_all_objects();
+    let fingerprint = keccak256(serde_json::to_vec(&json).ok()?);
+    Some((json, fingerprint))
 }
 
 /// Reads the token that `accepted` names: what the signature is a signature for.
@@ -178,6 +238,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 const MAX_HEADER: usize = 64 * 1024;
 pub(crate) const PAYMENT_IDENTIFIER: &str = "payment-identifier";
 const PAYMENT_SIGNATURE: &str = "payment-signature";
+const X_PAYMENT: &str = "x-payment";
 
 #[cfg(test)]
 mod tests {
@@ -186,7 +247,7 @@ mod tests {
     fn shown(header: &str) -> Shown {
         let mut headers = HeaderMap::new();
         headers.insert(PAYMENT_SIGNATURE, header.parse().unwrap());
-        Shown::read(&headers)
+        Shown::read(&headers, None)
     }
 
     #[test]

@@ -8,7 +8,7 @@ use paywait_signals::Timestamp;
 use serde_json::{Map, Value, json};
 
 use crate::limiter::Place;
-use crate::payment::PAYMENT_IDENTIFIER;
+use crate::payment::{Accepted, PAYMENT_IDENTIFIER};
 use crate::step::Step;
 use crate::terms::contains;
 use crate::{Canned, Limiter, Terms};
@@ -201,9 +201,22 @@ impl Route {
         }
     }
 
-    /// Returns the terms that a buyer's `accepted` echoes.
-    pub(crate) fn accepted_terms(&self, accepted: &Value) -> Option<&Terms> {
-        self.terms.iter().find(|terms| terms.is_echoed_by(accepted))
+    pub(crate) fn sells_in_v1(&self) -> bool {
+        self.terms.iter().any(Terms::is_v1)
+    }
+
+    pub(crate) fn sells_in_v1_alone(&self) -> bool {
+        self.sells_in_v1() && self.terms.iter().all(Terms::is_v1)
+    }
+
+    /// Returns the terms that a buyer says to pay by.
+    pub(crate) fn accepted_terms(&self, accepted: &Accepted) -> Option<&Terms> {
+        self.terms.iter().find(|terms| match accepted {
+            Accepted::Entry(entry) => !terms.is_v1() && terms.is_echoed_by(entry),
+            Accepted::Network { scheme, network } => {
+                terms.is_v1() && scheme == "exact" && *network == terms.network()
+            }
+        })
     }
 
     /// Returns whether every advertised extension that was echoed kept the `info` it was given.
@@ -218,9 +231,14 @@ impl Route {
         })
     }
 
-    /// Returns the whole `PaymentRequired`; `resource` is the address that was asked for.
-    pub(crate) fn offer(&self, error: &str, resource: &str) -> Value {
-        let entries = self.terms.iter().map(Terms::entry);
+    /// Returns the whole `PaymentRequired` of version 2, where the route sells in it; `resource` is
+    /// the address that was asked for.
+    pub(crate) fn offer(&self, error: &str, resource: &str) -> Option<Value> {
+        let terms: Vec<_> = self.terms.iter().filter(|terms| !terms.is_v1()).collect();
+        if terms.is_empty() {
+            return None;
+        }
+        let entries = terms.into_iter().map(Terms::entry);
         let accepts: Vec<_> = self.decoys.iter().cloned().chain(entries).collect();
         let mut offer = json!({
             "x402Version": 2,
@@ -234,7 +252,18 @@ impl Route {
                 Value::Object(self.extensions.clone()),
             );
         }
-        offer
+        Some(offer)
+    }
+
+    /// Returns the whole offer of version 1, where the route sells in it.
+    pub(crate) fn offer_v1(&self, error: &str, resource: &str) -> Option<Value> {
+        let terms = self.terms.iter().filter(|terms| terms.is_v1());
+        let entries: Vec<_> = terms.map(|terms| terms.entry_v1(resource)).collect();
+        if entries.is_empty() {
+            return None;
+        }
+        let accepts: Vec<_> = self.decoys.iter().cloned().chain(entries).collect();
+        Some(json!({ "x402Version": 1, "error": error, "accepts": accepts }))
     }
 }
 

@@ -1,7 +1,6 @@
 //! One request on its road through a route: limits, offer, payment, handler, settlement.
 
 use std::borrow::Cow;
-use std::time::Duration;
 
 use alloy_primitives::B256;
 use bytes::Bytes;
@@ -9,7 +8,7 @@ use http::{Response, StatusCode};
 use paywait_signals::Timestamp;
 
 use crate::authorization::Authorization;
-use crate::chain::{Occasion, transaction};
+use crate::chain::Occasion;
 use crate::facilitator::Refusal;
 use crate::ledger::Ledger;
 use crate::limiter::Place;
@@ -18,7 +17,9 @@ use crate::record::RequestRecord;
 use crate::replies::{Found, Replies, is_identifier};
 use crate::route::Identifier;
 use crate::step::{Act, PaidAct};
-use crate::{Answer, Canned, Facilitator, Flow, Route, Terms, wire};
+use crate::{Answer, Facilitator, Flow, Route, Terms, wire};
+
+mod acted;
 
 /// One request on its road through a route.
 pub(crate) struct Sale<'a> {
@@ -67,7 +68,7 @@ impl Sale<'_> {
             return self.handle();
         }
         let Some(payment) = payment else {
-            return self.offer(&self.unpaid_reason());
+            return self.ask();
         };
         if let Some(reply) = self.known(payment) {
             return reply;
@@ -82,7 +83,12 @@ impl Sale<'_> {
         act: Option<&PaidAct>,
     ) -> Result<Response<Bytes>, Reason> {
         let terms = self.route.accepted_terms(&payment.accepted);
-        let terms = terms.ok_or("No matching payment requirements")?.clone();
+        let unmatched = if payment.is_v1() {
+            "Unable to find matching payment requirements"
+        } else {
+            "No matching payment requirements"
+        };
+        let terms = terms.ok_or(unmatched)?.clone();
         if !self.route.is_extension_echo(&payment.extensions) {
             return Err("extension_echo_mismatch".into());
         }
@@ -109,8 +115,8 @@ impl Sale<'_> {
             return reply;
         }
         match self.settle(authorization, terms) {
-            Ok(transaction) => wire::receipted(reply, authorization, transaction),
-            Err(refusal) => wire::not_settled(authorization, &refusal),
+            Ok(transaction) => wire::receipted(reply, authorization, terms, transaction),
+            Err(refusal) => self.not_settled(authorization, terms, &refusal),
         }
     }
 
@@ -120,49 +126,33 @@ impl Sale<'_> {
         terms: &Terms,
     ) -> Response<Bytes> {
         match self.settle(authorization, terms) {
-            Ok(transaction) => wire::receipted(self.handle(), authorization, transaction),
-            Err(refusal) => wire::not_settled(authorization, &refusal),
+            Ok(transaction) => wire::receipted(self.handle(), authorization, terms, transaction),
+            Err(refusal) => self.not_settled(authorization, terms, &refusal),
         }
     }
 
-    /// Does what the script says with a payment, in place of serving it.
-    fn act_out(
-        &mut self,
-        act: &PaidAct,
+    fn not_settled(
+        &self,
         authorization: &Authorization,
         terms: &Terms,
-    ) -> Result<Response<Bytes>, Reason> {
-        let late = terms.payment_flow() == Flow::Authorization;
-        match act {
-            PaidAct::Verified(reply) => Ok(self.say(reply)),
-            PaidAct::Refused { reason, moved } => {
-                if *moved {
-                    // the offer comes back whatever became of the money
-                    self.settle(authorization, terms).ok();
-                }
-                Err(Cow::Owned(reason.clone()))
-            }
-            PaidAct::Failed { reason, moved } => {
-                self.record.handler_ran = late;
-                if *moved {
-                    // the receipt says no whatever became of the money
-                    self.settle(authorization, terms).ok();
-                }
-                Ok(wire::failed(authorization, reason, None))
-            }
-            PaidAct::Pending { mined_after } => {
-                self.record.handler_ran = late;
-                let pending = self.broadcast(authorization, terms, *mined_after);
-                let refusal = pending.map_or_else(|refusal| refusal, Refusal::pending);
-                Ok(wire::not_settled(authorization, &refusal))
-            }
-            PaidAct::Settled { reply, receipt } => match self.settle(authorization, terms) {
-                Ok(transaction) if *receipt => {
-                    Ok(wire::receipted(self.say(reply), authorization, transaction))
-                }
-                Ok(_) => Ok(self.say(reply)),
-                Err(refusal) => Ok(wire::not_settled(authorization, &refusal)),
-            },
+        refusal: &Refusal,
+    ) -> Response<Bytes> {
+        self.failed(authorization, terms, refusal.reason, refusal.transaction)
+    }
+
+    /// Says no after a try to settle: by a receipt, or in version 1 by a fresh offer, which keeps
+    /// the transaction to itself.
+    fn failed(
+        &self,
+        authorization: &Authorization,
+        terms: &Terms,
+        reason: &str,
+        transaction: Option<B256>,
+    ) -> Response<Bytes> {
+        if terms.is_v1() {
+            self.offer(reason)
+        } else {
+            wire::failed(authorization, reason, transaction)
         }
     }
 
@@ -179,31 +169,6 @@ impl Sale<'_> {
         settled
     }
 
-    /// Broadcasts without waiting; `None` loses the transaction on its way.
-    fn broadcast(
-        &mut self,
-        authorization: &Authorization,
-        terms: &Terms,
-        mined_after: Option<Duration>,
-    ) -> Result<B256, Refusal> {
-        if let Some(made) = self.ledger.chain.settlement_of(authorization) {
-            return Ok(made.transaction);
-        }
-        let Some(mined_after) = mined_after else {
-            return Ok(transaction(authorization));
-        };
-        let broadcast = Facilitator::broadcast(
-            &mut self.ledger.chain,
-            (authorization, self.signed),
-            terms,
-            occasion(self.record),
-            self.now,
-            self.now.saturating_add(mined_after),
-        );
-        self.record.moved = broadcast.is_ok();
-        broadcast
-    }
-
     /// Runs the handler, with its limiter.
     fn handle(&mut self) -> Response<Bytes> {
         self.record.handler_ran = true;
@@ -213,14 +178,11 @@ impl Sale<'_> {
             .unwrap_or_else(|| self.route.handle())
     }
 
-    /// Lets the script speak in the handler's place.
-    fn say(&mut self, reply: &Canned) -> Response<Bytes> {
-        self.record.handler_ran = true;
-        reply.response()
-    }
-
-    /// Answers by the payment identifier alone, where that is the answer.
+    /// Answers by the payment identifier alone, where that is the answer. Version 1 has none.
     fn known(&mut self, payment: &Payment) -> Option<Response<Bytes>> {
+        if payment.is_v1() {
+            return None;
+        }
         let rule = self.route.payment_identifier();
         let id = match (rule, payment.identifier()) {
             (Identifier::Ignored, _) | (Identifier::Optional, None) => return None,
@@ -276,17 +238,24 @@ impl Sale<'_> {
         authorization.is_some_and(|shown| self.ledger.chain.settlement_of(shown).is_some())
     }
 
-    fn unpaid_reason(&self) -> Reason {
-        match self.shown {
-            Shown::OtherVersion(version) => {
-                Cow::Owned(format!("Unsupported x402 version: {version}"))
-            }
-            Shown::Nothing | Shown::Payment(_) => Cow::Borrowed("Payment required"),
+    /// Asks for the price, where nothing was shown that could be one.
+    fn ask(&self) -> Response<Bytes> {
+        if let Shown::OtherVersion(version) = self.shown {
+            return self.offer(&format!("Unsupported x402 version: {version}"));
         }
+        wire::offer(
+            self.route.offer("Payment required", self.resource).as_ref(),
+            self.route
+                .offer_v1("X-PAYMENT header is required", self.resource)
+                .as_ref(),
+        )
     }
 
     fn offer(&self, error: &str) -> Response<Bytes> {
-        wire::offer(&self.route.offer(error, self.resource))
+        wire::offer(
+            self.route.offer(error, self.resource).as_ref(),
+            self.route.offer_v1(error, self.resource).as_ref(),
+        )
     }
 }
 

@@ -60,7 +60,7 @@ impl Shop {
             return full();
         };
         let path = request.uri().path().to_owned();
-        let shown = Shown::read(request.headers());
+        let shown = Shown::read(request.headers(), self.routes.get(&path));
         let mut record = RequestRecord::new(ordinal, now, request.method().clone(), path);
         let signed = self.note(&shown, &mut record);
         let mut answer = match self.routes.get_mut(request.uri().path()) {

@@ -33,6 +33,8 @@ pub struct Terms {
     pay_to: Address,
     max_timeout: u64,
     flow: Flow,
+    /// What version 1 calls the chain, where this is sold in version 1.
+    v1_network: Option<String>,
 }
 
 impl Terms {
@@ -45,6 +47,7 @@ impl Terms {
             pay_to,
             max_timeout: 60,
             flow: Flow::Authorization,
+            v1_network: None,
         }
     }
 
@@ -67,6 +70,28 @@ impl Terms {
         self
     }
 
+    /// Sells in version 1 of x402, which calls the token's chain `network`: offers stand in the
+    /// body, payments in `X-PAYMENT`, receipts in `X-PAYMENT-RESPONSE`.
+    ///
+    /// Version 1 settles after the handler, whatever [`flow`](Self::flow) says. It refuses with a
+    /// 402 that has a whole offer in its body and no receipt, be it that the payment is no good or
+    /// that its settlement failed after the handler ran.
+    ///
+    /// ```
+    /// use alloy_primitives::Address;
+    /// use paywait_seller::{Route, Terms};
+    ///
+    /// let terms = Terms::usdc(10_000, Address::repeat_byte(0x22));
+    /// // what a seller does that serves old buyers beside new ones
+    /// let route = Route::new("/report", terms.clone()).or(terms.v1("base-sepolia"));
+    /// # drop(route);
+    /// ```
+    #[must_use]
+    pub fn v1(mut self, network: impl Into<String>) -> Self {
+        self.v1_network = Some(network.into());
+        self
+    }
+
     /// Returns the token.
     pub const fn token(&self) -> &Token {
         &self.token
@@ -84,14 +109,45 @@ impl Terms {
 
     /// Returns when the route settles.
     pub const fn payment_flow(&self) -> Flow {
-        self.flow
+        match self.v1_network {
+            Some(_) => Flow::Authorization,
+            None => self.flow,
+        }
+    }
+
+    /// Returns whether this is sold in version 1.
+    pub(crate) const fn is_v1(&self) -> bool {
+        self.v1_network.is_some()
+    }
+
+    /// Returns what its version calls the chain.
+    pub(crate) fn network(&self) -> String {
+        self.v1_network
+            .clone()
+            .unwrap_or_else(|| self.token.network())
     }
 
     pub(crate) const fn reprice(&mut self, amount: U256) {
         self.amount = amount;
     }
 
-    /// Returns the entry of `accepts` that says all this.
+    /// Returns the entry of `accepts` that says all this in version 1.
+    pub(crate) fn entry_v1(&self, resource: &str) -> Value {
+        json!({
+            "scheme": "exact",
+            "network": self.network(),
+            "maxAmountRequired": self.amount.to_string(),
+            "resource": resource,
+            "description": "",
+            "mimeType": "application/json",
+            "payTo": self.pay_to.to_string(),
+            "maxTimeoutSeconds": self.max_timeout,
+            "asset": self.token.address().to_string(),
+            "extra": { "name": self.token.name(), "version": self.token.version() },
+        })
+    }
+
+    /// Returns the entry of `accepts` that says all this in version 2.
     pub(crate) fn entry(&self) -> Value {
         let mut extra = json!({ "name": self.token.name(), "version": self.token.version() });
         if let (Flow::Upfront, Some(extra)) = (self.flow, extra.as_object_mut()) {

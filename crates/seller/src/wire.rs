@@ -8,26 +8,22 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use serde_json::{Value, json};
 
+use crate::Terms;
 use crate::authorization::Authorization;
-use crate::facilitator::Refusal;
 
-/// Returns a 402 with an offer.
-pub(crate) fn offer(required: &Value) -> Response<Bytes> {
+/// Returns a 402 with an offer: of version 2 in a header, of version 1 in the body.
+pub(crate) fn offer(v2: Option<&Value>, v1: Option<&Value>) -> Response<Bytes> {
     let mut response = unpaid();
-    insert(response.headers_mut(), PAYMENT_REQUIRED, required);
+    if let Some(required) = v2 {
+        insert(response.headers_mut(), PAYMENT_REQUIRED, required);
+    }
+    if let Some(required) = v1 {
+        *response.body_mut() = required.to_string().into();
+    }
     response
 }
 
 /// Returns a 402 with a receipt that says no.
-pub(crate) fn not_settled(authorization: &Authorization, refusal: &Refusal) -> Response<Bytes> {
-    let Refusal {
-        reason,
-        transaction,
-    } = refusal;
-    failed(authorization, reason, *transaction)
-}
-
-/// Returns a 402 with a receipt that says no, for any reason.
 pub(crate) fn failed(
     authorization: &Authorization,
     reason: &str,
@@ -45,20 +41,26 @@ pub(crate) fn failed(
     response
 }
 
-/// Returns the reply with a receipt that says yes.
+/// Returns the reply with a receipt that says yes, in the version of `terms`.
 pub(crate) fn receipted(
     mut reply: Response<Bytes>,
     authorization: &Authorization,
+    terms: &Terms,
     transaction: B256,
 ) -> Response<Bytes> {
     let receipt = json!({
         "success": true,
         "payer": authorization.from.to_string(),
         "transaction": transaction.to_string(),
-        "network": authorization.token.network(),
+        "network": terms.network(),
     });
     let headers = reply.headers_mut();
-    insert(headers, PAYMENT_RESPONSE, &receipt);
+    let name = if terms.is_v1() {
+        X_PAYMENT_RESPONSE
+    } else {
+        PAYMENT_RESPONSE
+    };
+    insert(headers, name, &receipt);
     headers.append(CACHE_CONTROL, HeaderValue::from_static("private"));
     reply
 }
@@ -94,3 +96,4 @@ fn insert(headers: &mut HeaderMap, name: HeaderName, value: &Value) {
 
 const PAYMENT_REQUIRED: HeaderName = HeaderName::from_static("payment-required");
 const PAYMENT_RESPONSE: HeaderName = HeaderName::from_static("payment-response");
+const X_PAYMENT_RESPONSE: HeaderName = HeaderName::from_static("x-payment-response");

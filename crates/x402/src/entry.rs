@@ -8,7 +8,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::{Amount, Asset, Network, NetworkError, encoding};
+use crate::offer::text;
+use crate::{Amount, Asset, Network, NetworkError, Version, encoding};
 
 /// One way to pay: scheme `exact` on an EVM chain, by EIP-3009.
 ///
@@ -16,6 +17,9 @@ use crate::{Amount, Asset, Network, NetworkError, encoding};
 #[derive(Clone, Debug)]
 pub struct Entry {
     pub(crate) raw: Arc<RawValue>,
+    version: Version,
+    /// The chain as the seller spells it.
+    pub(crate) network_name: String,
     amount: Amount,
     asset: Asset,
     pay_to: Address,
@@ -43,7 +47,8 @@ pub enum PaymentFlow {
 struct Wire {
     scheme: String,
     network: String,
-    amount: Value,
+    amount: Option<Value>,
+    max_amount_required: Option<Value>,
     asset: String,
     pay_to: String,
     max_timeout_seconds: Value,
@@ -60,13 +65,16 @@ struct Extra {
 }
 
 impl Entry {
-    /// Reads one entry.
-    pub(crate) fn read(raw: Box<RawValue>) -> Result<Self, EntryError> {
+    /// Reads one entry of an offer of `version`.
+    pub(crate) fn read(raw: Box<RawValue>, version: Version) -> Result<Self, EntryError> {
         let wire: Wire = object(&raw)?;
         if wire.scheme != "exact" {
             return Err(EntryError::Scheme);
         }
-        let network: Network = wire.network.parse()?;
+        let (network, price) = match version {
+            Version::V1 => (Network::of_v1(&wire.network)?, wire.max_amount_required),
+            Version::V2 => (wire.network.parse()?, wire.amount),
+        };
         let extra: Extra = match &wire.extra {
             Some(extra) => object(extra)?,
             None => Extra::default(),
@@ -80,7 +88,9 @@ impl Entry {
         let contract = wire.asset.parse().map_err(|_| EntryError::Address)?;
         Ok(Self {
             raw: Arc::from(raw),
-            amount: amount(&wire.amount).ok_or(EntryError::Amount)?,
+            version,
+            network_name: wire.network,
+            amount: amount(price.as_ref()).ok_or(EntryError::Amount)?,
             asset: Asset::new(network, contract),
             pay_to: wire.pay_to.parse().map_err(|_| EntryError::Address)?,
             max_timeout_seconds: wire
@@ -89,9 +99,14 @@ impl Entry {
                 .filter(|seconds| *seconds > 0)
                 .ok_or(EntryError::Timeout)?,
             payment_flow: flow(extra.payment_flow.as_ref()).ok_or(EntryError::Flow)?,
-            domain_name: text(extra.name).ok_or(EntryError::Domain)?,
-            domain_version: text(extra.version).ok_or(EntryError::Domain)?,
+            domain_name: extra.name.and_then(text).ok_or(EntryError::Domain)?,
+            domain_version: extra.version.and_then(text).ok_or(EntryError::Domain)?,
         })
+    }
+
+    /// Returns the version of x402 that its offer speaks.
+    pub const fn version(&self) -> Version {
+        self.version
     }
 
     /// Returns the price, in atomic units of the token.
@@ -151,7 +166,8 @@ pub enum EntryError {
     /// The token moves by something else than EIP-3009.
     #[error("only transfers by EIP-3009 are supported")]
     TransferMethod,
-    /// The amount is not a whole number from 1 up to what a contract can count.
+    /// The amount (version 1: `maxAmountRequired`) is missing, or not a whole number from 1 up to
+    /// what a contract can count.
     #[error("the amount is not a positive whole number of atomic units")]
     Amount,
     /// The asset or the payee is not an address.
@@ -174,8 +190,8 @@ fn object<T: DeserializeOwned>(raw: &RawValue) -> Result<T, EntryError> {
 }
 
 /// A decimal string, or a whole number.
-fn amount(value: &Value) -> Option<Amount> {
-    let amount = match value {
+fn amount(value: Option<&Value>) -> Option<Amount> {
+    let amount = match value? {
         Value::String(text) => text.parse().ok()?,
         Value::Number(number) => Amount::from_u64(number.as_u64()?),
         Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => return None,
@@ -192,14 +208,5 @@ fn flow(value: Option<&Value>) -> Option<PaymentFlow> {
             "escrow" => Some(PaymentFlow::Escrow),
             _ => None,
         },
-    }
-}
-
-fn text(value: Option<Value>) -> Option<String> {
-    match value? {
-        Value::String(text) => Some(text),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
-            None
-        }
     }
 }

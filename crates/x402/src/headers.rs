@@ -1,6 +1,8 @@
-//! The names of the payment headers (x402 version 2, HTTP transport).
+//! The names of the payment headers (x402 versions 1 and 2, HTTP transport).
 
 use http::{HeaderMap, HeaderName, HeaderValue};
+
+use crate::Version;
 
 /// The seller's offer, on a 402.
 pub const PAYMENT_REQUIRED: HeaderName = HeaderName::from_static("payment-required");
@@ -16,6 +18,14 @@ pub const X_PAYMENT_RESPONSE: HeaderName = HeaderName::from_static("x-payment-re
 
 /// The payment by its name in version 1.
 pub const X_PAYMENT: HeaderName = HeaderName::from_static("x-payment");
+
+/// Returns the header that carries a payment of `version`.
+pub const fn payment(version: Version) -> HeaderName {
+    match version {
+        Version::V1 => X_PAYMENT,
+        Version::V2 => PAYMENT_SIGNATURE,
+    }
+}
 
 /// Returns the receipt of a reply; the newer name wins.
 pub fn receipt(fields: &HeaderMap) -> Option<&HeaderValue> {

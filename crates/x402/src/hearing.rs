@@ -1,24 +1,19 @@
 //! What a purchase makes of a reply to one of its sends.
 
-use http::{HeaderMap, StatusCode};
-use paywait_signals::{FailureClass, ReceiptStanding, Standing, Timestamp};
+use http::StatusCode;
+use paywait_signals::{FailureClass, ReceiptStanding, Reply, Standing, Timestamp};
 
 use crate::{Money, Purchase, Statement};
 
 impl Purchase {
     /// Reads what a reply to a paid send says of the money, and returns the standing of it.
     ///
-    /// The receipt is read on every status. A 402 without one is read by the reason in its offer;
-    /// it is never a first offer.
-    pub fn handle_reply(
-        &mut self,
-        status: StatusCode,
-        fields: &HeaderMap,
-        now: Timestamp,
-    ) -> Standing {
-        let Statement { said, receipt } = Statement::read(status, fields);
+    /// The receipt is read on every status. A 402 without one is read by the reason in its offer,
+    /// in a header or in the body; it is never a first offer.
+    pub fn handle_reply(&mut self, reply: Reply<'_>, now: Timestamp) -> Standing {
+        let Statement { said, receipt } = Statement::read(reply);
         let before = self.before_send.take().unwrap_or(self.money);
-        self.money = self.money.hearing(news(before, status, &said));
+        self.money = self.money.hearing(news(before, reply.status, &said));
         if self.receipt.is_none() || said == ReceiptStanding::Settled {
             self.receipt = receipt.or_else(|| self.receipt.take());
         }

@@ -1,12 +1,13 @@
 //! The buyer's side of x402: offers, signatures, receipts, money, and the machine of one purchase.
 //!
-//! Pure but for the signer: no clock, no client, no runtime. [`Offer`] is read from a header, a
+//! Pure but for the signer: no clock, no client, no runtime. [`Offer`] is read from a reply, a
 //! [`Policy`] chooses among its entries, [`Terms`] are what a [`Wallet`] signs, and a [`Purchase`]
 //! keeps what was signed to one authorization, written before it is sent.
 //!
-//! Supported: x402 version 2 over HTTP, scheme `exact` on EVM chains by EIP-3009.
+//! Supported: x402 versions 1 and 2 over HTTP, scheme `exact` on EVM chains by EIP-3009.
 
 mod asset;
+mod chain;
 mod encoding;
 mod entry;
 pub mod evm;
@@ -28,11 +29,15 @@ mod showing;
 mod signed;
 mod statement;
 mod terms;
+mod version;
 mod wallet;
 
 pub use alloy_primitives;
 
 pub use asset::{Asset, KnownAsset};
+pub use chain::{
+    ChainError, ChainReader, NonceEvent, NonceFacts, NonceOf, Proof, Reading, death_margin, prove,
+};
 pub use encoding::EncodingError;
 pub use entry::{Entry, EntryError, PaymentFlow};
 pub use fate::Money;
@@ -40,7 +45,7 @@ pub use identifier::PaymentId;
 pub use key::{Derivation, PurchaseKey};
 pub use money::{Amount, MoneyError, Usd, usd};
 pub use network::{Network, NetworkError};
-pub use offer::{Offer, OfferError};
+pub use offer::{Offer, OfferError, OfferSource};
 pub use payload::PayloadError;
 pub use policy::{Policy, Refusal};
 pub use purchase::{MOST_SIGNATURES, Purchase, PurchaseError};
@@ -51,4 +56,5 @@ pub use showing::Showing;
 pub use signed::SignedPayment;
 pub(crate) use statement::Statement;
 pub use terms::{Terms, TermsError, valid_before};
+pub use version::Version;
 pub use wallet::{SignError, Wallet};

@@ -3,18 +3,28 @@
 use std::collections::BTreeMap;
 
 use alloy_primitives::Signature;
-use http::HeaderValue;
+use http::{HeaderMap, HeaderValue};
 use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::encoding::encode;
 use crate::offer::{Identifier, PAYMENT_IDENTIFIER};
-use crate::{Entry, Offer, PaymentId, evm};
+use crate::{Entry, Offer, PaymentId, Version, evm, headers};
 
-/// A payment (`PaymentPayload`, x402 version 2).
+/// A payment (`PaymentPayload`) of version 1.
 #[derive(Serialize)]
-struct Payload<'a> {
+struct PayloadV1<'a> {
+    #[serde(rename = "x402Version")]
+    version: u8,
+    scheme: &'static str,
+    network: &'a str,
+    payload: Exact,
+}
+
+/// A payment (`PaymentPayload`) of version 2.
+#[derive(Serialize)]
+struct PayloadV2<'a> {
     #[serde(rename = "x402Version")]
     version: u8,
     payload: Exact,
@@ -44,6 +54,22 @@ struct Authorization {
     nonce: String,
 }
 
+impl Exact {
+    fn unsigned(signed: &evm::Authorization) -> Self {
+        Self {
+            authorization: Authorization {
+                from: signed.from.to_checksum(None),
+                to: signed.to.to_checksum(None),
+                value: signed.value.to_string(),
+                valid_after: signed.valid_after.to_string(),
+                valid_before: signed.valid_before.to_string(),
+                nonce: signed.nonce.to_string(),
+            },
+            signature: format!("0x{UNSIGNED}"),
+        }
+    }
+}
+
 /// How much of the offer's extensions is echoed. A seller compares what is echoed, and only that:
 /// leaving extensions out is always valid.
 #[derive(Clone, Copy, Debug)]
@@ -60,6 +86,7 @@ enum Echo {
 /// What it echoes and how large it is are settled before anybody is asked to sign.
 #[derive(Clone)]
 pub(crate) struct Draft {
+    version: Version,
     before: String,
     after: String,
 }
@@ -71,6 +98,7 @@ impl Draft {
             if text.len() <= MOST_WRITTEN {
                 let around = text.split_once(UNSIGNED).ok_or(PayloadError::Unwritable)?;
                 return Ok(Self {
+                    version: paid.entry.version(),
                     before: around.0.to_owned(),
                     after: around.1.to_owned(),
                 });
@@ -80,12 +108,33 @@ impl Draft {
     }
 
     /// Returns the header that carries this with `signature`.
-    pub(crate) fn header(&self, signature: &Signature) -> Result<HeaderValue, PayloadError> {
+    pub(crate) fn header(&self, signature: &Signature) -> Result<PaymentHeader, PayloadError> {
         let signature = alloy_primitives::hex::encode(signature.as_bytes());
         let text = encode(format!("{}{signature}{}", self.before, self.after).as_bytes());
-        let mut header = HeaderValue::try_from(text).map_err(|_| PayloadError::Unwritable)?;
-        header.set_sensitive(true);
-        Ok(header)
+        let mut value = HeaderValue::try_from(text).map_err(|_| PayloadError::Unwritable)?;
+        value.set_sensitive(true);
+        Ok(PaymentHeader {
+            version: self.version,
+            value,
+        })
+    }
+}
+
+/// A signed payment as a header: its version names it.
+#[derive(Clone)]
+pub(crate) struct PaymentHeader {
+    pub(crate) version: Version,
+    pub(crate) value: HeaderValue,
+}
+
+impl PaymentHeader {
+    /// Puts this into the headers of a request, in place of a payment that stands there: a request
+    /// carries one.
+    pub(crate) fn write(self, fields: &mut HeaderMap) {
+        for version in [Version::V1, Version::V2] {
+            fields.remove(headers::payment(version));
+        }
+        fields.insert(headers::payment(self.version), self.value);
     }
 }
 
@@ -98,26 +147,25 @@ pub(crate) struct Paid<'a> {
 }
 
 fn write(paid: &Paid<'_>, echo: Echo) -> Result<String, PayloadError> {
-    let signed = &paid.authorization;
-    let payload = Payload {
-        version: 2,
-        payload: Exact {
-            authorization: Authorization {
-                from: signed.from.to_checksum(None),
-                to: signed.to.to_checksum(None),
-                value: signed.value.to_string(),
-                valid_after: signed.valid_after.to_string(),
-                valid_before: signed.valid_before.to_string(),
-                nonce: signed.nonce.to_string(),
-            },
-            // stands before anything that a seller wrote
-            signature: format!("0x{UNSIGNED}"),
-        },
-        resource: paid.offer.resource.as_deref(),
-        extensions: extensions(paid, echo)?,
-        accepted: &paid.entry.raw,
+    let version = paid.entry.version();
+    // its signature stands before anything that a seller wrote freely
+    let payload = Exact::unsigned(&paid.authorization);
+    let written = match version {
+        Version::V1 => serde_json::to_string(&PayloadV1 {
+            version: version.number(),
+            scheme: "exact",
+            network: &paid.entry.network_name,
+            payload,
+        }),
+        Version::V2 => serde_json::to_string(&PayloadV2 {
+            version: version.number(),
+            payload,
+            resource: paid.offer.resource.as_deref(),
+            extensions: extensions(paid, echo)?,
+            accepted: &paid.entry.raw,
+        }),
     };
-    serde_json::to_string(&payload).map_err(|_| PayloadError::Unwritable)
+    written.map_err(|_| PayloadError::Unwritable)
 }
 
 /// The seller's values win; the identifier is added to what it declared.

@@ -42,7 +42,7 @@ pub struct Purchase {
 enum Step {
     Idle,
     Accepted(Arc<Terms>),
-    Signed(SignedPayment),
+    Signed(Box<SignedPayment>),
 }
 
 /// How often the bytes that are shown were shown.
@@ -142,7 +142,7 @@ impl Purchase {
     }
 
     /// Returns what was signed last, once something was. It has no bytes to read.
-    pub const fn payment(&self) -> Option<&SignedPayment> {
+    pub fn payment(&self) -> Option<&SignedPayment> {
         match &self.step {
             Step::Signed(payment) => Some(payment),
             Step::Idle | Step::Accepted(_) => self.payments.as_slice().last(),
@@ -161,7 +161,7 @@ impl Purchase {
     }
 
     /// Returns whether something was signed.
-    pub const fn is_signed(&self) -> bool {
+    pub fn is_signed(&self) -> bool {
         self.payment().is_some()
     }
 
@@ -231,7 +231,7 @@ impl Purchase {
         if !payment.is_of(&terms) {
             return Err(PurchaseError::OtherTerms);
         }
-        self.step = Step::Signed(payment);
+        self.step = Step::Signed(Box::new(payment));
         if self.money == Money::Unspent {
             self.money = Money::Signed;
         }

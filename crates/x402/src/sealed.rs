@@ -6,7 +6,8 @@ use alloy_primitives::{Address, B256, keccak256};
 use http::HeaderValue;
 use serde::{Deserialize, Serialize};
 
-use crate::{Amount, Asset, Network, PaymentId, SignedPayment};
+use crate::payload::PaymentHeader;
+use crate::{Amount, Asset, Network, PaymentId, SignedPayment, Version};
 
 /// A signed payment as a ledger keeps it. Whoever has these bytes can cash it: they belong where
 /// keys belong, and in no log.
@@ -43,6 +44,7 @@ struct Fields {
     nonce: B256,
     valid_before: u64,
     payment_id: String,
+    version: u8,
     header: String,
 }
 
@@ -58,7 +60,8 @@ impl SignedPayment {
             nonce: self.nonce,
             valid_before: self.valid_before,
             payment_id: self.payment_id.as_str().to_owned(),
-            header: self.header.to_str().unwrap_or_default().to_owned(),
+            version: self.header.version.number(),
+            header: self.header.value.to_str().unwrap_or_default().to_owned(),
         };
         // texts and whole numbers: there is nothing in it that JSON cannot hold
         let json = serde_json::to_vec(&fields).unwrap_or_default();
@@ -81,8 +84,9 @@ impl SignedPayment {
             return Err(UnsealError::Damaged);
         }
         let fields: Fields = serde_json::from_slice(json).map_err(|_| UnsealError::Format)?;
-        let mut header = HeaderValue::try_from(fields.header).map_err(|_| UnsealError::Format)?;
-        header.set_sensitive(true);
+        let mut value = HeaderValue::try_from(fields.header).map_err(|_| UnsealError::Format)?;
+        value.set_sensitive(true);
+        let version = Version::numbered(u64::from(fields.version)).ok_or(UnsealError::Format)?;
         Ok(Self {
             payer: fields.payer,
             pay_to: fields.pay_to,
@@ -94,7 +98,7 @@ impl SignedPayment {
             nonce: fields.nonce,
             valid_before: fields.valid_before,
             payment_id: PaymentId::kept(fields.payment_id).ok_or(UnsealError::Format)?,
-            header,
+            header: PaymentHeader { version, value },
         })
     }
 }

@@ -2,22 +2,23 @@
 
 use std::fmt;
 
-use http::{HeaderMap, HeaderValue};
+use http::HeaderMap;
 
-use crate::headers;
+use crate::payload::PaymentHeader;
 
 /// Signed bytes on their way to the wire, for one send.
 ///
 /// Made by [`Purchase::show`](crate::Purchase::show) alone, after the ledger had them.
 #[must_use = "bytes that were handed out count as sent"]
 pub struct Showing {
-    pub(crate) header: HeaderValue,
+    pub(crate) header: PaymentHeader,
 }
 
 impl Showing {
-    /// Puts the payment into the headers of the request that is about to leave.
+    /// Puts the payment into the headers of the request that is about to leave: into the one of its
+    /// version, and no other.
     pub fn write(self, fields: &mut HeaderMap) {
-        fields.insert(headers::PAYMENT_SIGNATURE, self.header);
+        self.header.write(fields);
     }
 }
 

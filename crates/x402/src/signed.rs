@@ -3,10 +3,9 @@
 use std::fmt;
 
 use alloy_primitives::{Address, B256, Signature};
-use http::HeaderValue;
 
-use crate::payload::PayloadError;
-use crate::{Amount, Asset, PaymentId, Terms};
+use crate::payload::{PayloadError, PaymentHeader};
+use crate::{Amount, Asset, PaymentId, Terms, Version};
 
 /// A signed payment.
 ///
@@ -28,7 +27,7 @@ pub struct SignedPayment {
     pub(crate) nonce: B256,
     pub(crate) valid_before: u64,
     pub(crate) payment_id: PaymentId,
-    pub(crate) header: HeaderValue,
+    pub(crate) header: PaymentHeader,
 }
 
 impl SignedPayment {
@@ -43,6 +42,11 @@ impl SignedPayment {
             payment_id: terms.payment_id().clone(),
             header: terms.draft.header(signature)?,
         })
+    }
+
+    /// Returns the version of x402 in which it is written: it names the header that carries it.
+    pub const fn version(&self) -> Version {
+        self.header.version
     }
 
     /// Returns who pays.
@@ -83,6 +87,7 @@ impl SignedPayment {
     /// Returns whether this is what `terms` say.
     pub(crate) fn is_of(&self, terms: &Terms) -> bool {
         (
+            self.version(),
             self.payer,
             self.pay_to,
             self.amount,
@@ -90,6 +95,7 @@ impl SignedPayment {
             self.nonce,
             self.valid_before,
         ) == (
+            terms.version(),
             terms.payer(),
             terms.pay_to(),
             terms.amount(),
@@ -119,7 +125,7 @@ impl SignedPayment {
         own == other
     }
 
-    pub(crate) const fn header(&self) -> &HeaderValue {
+    pub(crate) const fn header(&self) -> &PaymentHeader {
         &self.header
     }
 }
@@ -127,6 +133,7 @@ impl SignedPayment {
 impl fmt::Debug for SignedPayment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SignedPayment")
+            .field("version", &self.version())
             .field("amount", &self.amount)
             .field("asset", &self.asset)
             .field("pay_to", &self.pay_to)

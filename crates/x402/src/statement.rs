@@ -1,7 +1,7 @@
 //! What one reply to a paid send says of the payment that it carried.
 
-use http::{HeaderMap, StatusCode};
-use paywait_signals::{FailureClass, ReceiptStanding};
+use http::StatusCode;
+use paywait_signals::{ReceiptStanding, Reply};
 
 use crate::{Offer, Receipt, class_of, headers};
 
@@ -15,8 +15,9 @@ pub(crate) struct Statement {
 impl Statement {
     /// Reads the receipt, on whatever status it comes; without one, the reason that a refused
     /// payment's new offer gives.
-    pub(crate) fn read(status: StatusCode, fields: &HeaderMap) -> Self {
-        let receipt = headers::receipt(fields).map(|field| Receipt::decode(field.as_bytes()));
+    pub(crate) fn read(reply: Reply<'_>) -> Self {
+        let receipt =
+            headers::receipt(reply.headers).map(|field| Receipt::decode(field.as_bytes()));
         match receipt {
             Some(Ok(receipt)) => Self {
                 said: receipt.standing(),
@@ -27,35 +28,33 @@ impl Statement {
                 receipt: None,
             },
             None => Self {
-                said: refusal(status, fields),
+                said: refusal(reply),
                 receipt: None,
             },
         }
     }
 }
 
-/// The reference server refuses before it settles with a 402 or 412 that offers anew and names the
-/// reason in the offer's `error`.
-fn refusal(status: StatusCode, fields: &HeaderMap) -> ReceiptStanding {
+/// A 402 or 412 that offers anew names the reason of its refusal in the offer's `error`. The
+/// servers of version 1 answer so whether they refused before they settled or lost sight of the
+/// settlement, so a reason is worth what it says and no more.
+fn refusal(reply: Reply<'_>) -> ReceiptStanding {
     let refuses = matches!(
-        status,
+        reply.status,
         StatusCode::PAYMENT_REQUIRED | StatusCode::PRECONDITION_FAILED
     );
-    let offer = fields.get(headers::PAYMENT_REQUIRED).filter(|_| refuses);
-    let Some(offer) = offer else {
-        return ReceiptStanding::None;
+    let offer = if refuses {
+        Offer::of(reply.headers, reply.body)
+    } else {
+        Ok(None)
     };
-    let reason = Offer::decode(offer.as_bytes())
-        .ok()
-        .and_then(|offer| offer.error().map(str::to_owned));
-    match reason {
-        Some(reason) => ReceiptStanding::Failed {
-            class: class_of(&reason),
-            reason,
-        },
-        None => ReceiptStanding::Failed {
-            class: FailureClass::Unknown,
-            reason: String::new(),
-        },
+    let reason = match &offer {
+        Ok(None) => return ReceiptStanding::None,
+        Ok(Some(offer)) => offer.error().unwrap_or_default(),
+        Err(_) => "",
+    };
+    ReceiptStanding::Failed {
+        class: class_of(reason),
+        reason: reason.to_owned(),
     }
 }

@@ -10,7 +10,7 @@ use paywait_signals::Timestamp;
 use crate::evm::{self, Authorization};
 use crate::offer::Identifier;
 use crate::payload::{Draft, Paid, PayloadError};
-use crate::{Amount, Asset, Entry, Offer, PaymentId};
+use crate::{Amount, Asset, Entry, Offer, PaymentId, Version};
 
 /// What will be signed and sent for one entry of an offer.
 #[derive(Clone)]
@@ -62,6 +62,11 @@ impl Terms {
             payment_id,
             draft,
         })
+    }
+
+    /// Returns the version of x402 in which the payment is written.
+    pub const fn version(&self) -> Version {
+        self.entry.version()
     }
 
     /// Returns who pays.

@@ -20,7 +20,7 @@ use alloy_signer_local::PrivateKeySigner;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use http::{HeaderMap, HeaderValue, StatusCode};
-use paywait_signals::{FailureClass, ReceiptStanding, Timestamp};
+use paywait_signals::{FailureClass, ReceiptStanding, Reply, Timestamp};
 use paywait_x402::{
     Money, Offer, PaymentId, Purchase, PurchaseError, PurchaseKey, Sealed, Showing, SignedPayment,
     Terms, Wallet, headers,
@@ -124,7 +124,8 @@ fn bytes(showing: Showing) -> HeaderValue {
 }
 
 fn reply(purchase: &mut Purchase, status: u16, fields: &HeaderMap) -> paywait_signals::Standing {
-    purchase.handle_reply(StatusCode::from_u16(status).unwrap(), fields, at(START))
+    let status = StatusCode::from_u16(status).unwrap();
+    purchase.handle_reply(Reply::new(status, fields, &[]), at(START))
 }
 
 fn receipt(value: &Value) -> HeaderMap {
@@ -596,7 +597,8 @@ impl Bystander {
             Operation::Reply { status, fields } => {
                 let before = self.before.take().unwrap_or(known);
                 let status = StatusCode::from_u16(*status).unwrap();
-                purchase.handle_reply(status, fields, Timestamp::from_millis(*now));
+                let reply = Reply::new(status, fields, &[]);
+                purchase.handle_reply(reply, Timestamp::from_millis(*now));
                 let refused = purchase.money() == Money::Refused;
                 assert!(!refused || !is_open(before), "{before} became refused");
             }

@@ -14,7 +14,7 @@ use alloy_sol_types::Eip712Domain;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use http::{HeaderMap, StatusCode};
-use paywait_signals::{FailureClass, ReceiptStanding, Timestamp};
+use paywait_signals::{FailureClass, ReceiptStanding, Reply, Timestamp};
 use paywait_x402::evm::{self, Authorization};
 use paywait_x402::{
     Asset, KnownAsset, Network, Offer, PaymentId, Purchase, PurchaseKey, Receipt, Terms, Wallet,
@@ -392,7 +392,8 @@ fn a_402_after_a_payment_is_read_by_the_reason_of_its_offer() {
     let field = STANDARD.encode(text.to_string()).parse().unwrap();
     fields.insert(headers::PAYMENT_REQUIRED, field);
     let now = Timestamp::from_secs(0);
-    let standing = purchase.handle_reply(StatusCode::PAYMENT_REQUIRED, &fields, now);
+    let standing =
+        purchase.handle_reply(Reply::new(StatusCode::PAYMENT_REQUIRED, &fields, &[]), now);
     assert_eq!(purchase.money(), paywait_x402::Money::Settled);
     assert!(!standing.may_show_again);
 }

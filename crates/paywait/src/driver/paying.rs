@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use paywait_call::{End, Intended, Means, NotPaid, Recalled};
 use paywait_ledger::{Durable, Fingerprint, Intent, LedgerError, Note, Taken};
-use paywait_x402::{KnownAsset, PurchaseKey, Receipt, SignedPayment, Terms, Usd};
+use paywait_x402::{KnownAsset, Money, Purchase, PurchaseKey, Receipt, SignedPayment, Terms, Usd};
 
 use super::Driver;
 use super::reading::Read;
@@ -196,10 +196,7 @@ impl Driver<'_> {
     }
 
     /// Queues a note of what is known of the money; it is awaited later.
-    pub(super) fn note_money(
-        &self,
-        paid: Option<kept::Paid<'_>>,
-    ) -> Option<Durable<Result<(), LedgerError>>> {
+    pub(super) fn note_money(&self, paid: Option<kept::Paid<'_>>) -> Option<Noted> {
         let (till, lease) = (self.till.as_ref()?, self.stake.lease.as_ref()?);
         let purchase = self.call.purchase()?;
         if !purchase.is_signed() {
@@ -213,39 +210,38 @@ impl Driver<'_> {
             .transaction(transaction.map(str::to_owned))
             .kept(paid.filter(|_| keeps).map(kept::Paid::keep));
         let least = self.running.clock.least();
-        Some(till.purse.ledger.note(lease.key, lease.owner, note, least))
+        Some(Noted {
+            money: purchase.money(),
+            write: till.purse.ledger.note(lease.key, lease.owner, note, least),
+        })
     }
 
-    /// Notes an answer that was read. Where that says no more than its head did, which was noted as
-    /// `first`, that one is enough.
-    pub(super) async fn note_answer(
-        &mut self,
-        first: Option<Durable<Result<(), LedgerError>>>,
-        read: &Read,
-    ) {
+    /// Notes an answer that was read, if that says more than its head did, of which `first` was noted.
+    pub(super) async fn note_answer(&mut self, first: Option<Noted>, read: &Read) {
         let served = self.call.end() == Some(&End::Served);
-        if served || first.is_none() {
-            let response = &read.response;
-            let body = read.body.as_ref().filter(|_| !read.is_cut);
-            let paid = body.map(|body| kept::Paid {
-                status: response.status(),
-                headers: response.headers(),
-                body,
-            });
-            let second = self.note_money(paid);
-            self.noted(first).await;
-            self.noted(second).await;
-        } else {
-            self.noted(first).await;
-        }
+        let known = self.call.purchase().map(Purchase::money);
+        let says_more = served || first.as_ref().map(|first| first.money) != known;
+        let second = says_more
+            .then(|| {
+                let response = &read.response;
+                let body = read.body.as_ref().filter(|_| served);
+                self.note_money(body.map(|body| kept::Paid {
+                    status: response.status(),
+                    headers: response.headers(),
+                    body,
+                }))
+            })
+            .flatten();
+        self.noted(first).await;
+        self.noted(second).await;
     }
 
     /// Awaits that what was noted is durable.
-    pub(super) async fn noted(&mut self, note: Option<Durable<Result<(), LedgerError>>>) {
+    pub(super) async fn noted(&mut self, note: Option<Noted>) {
         let (Some(note), Some(till)) = (note, &self.till) else {
             return;
         };
-        if let Err(error) = till.purse.answer_of(note).await {
+        if let Err(error) = till.purse.answer_of(note.write).await {
             self.call.note_trouble(error.to_string());
         }
     }
@@ -298,6 +294,12 @@ impl Driver<'_> {
             lease.key = key;
         }
     }
+}
+
+/// A note that was queued.
+pub(super) struct Noted {
+    money: Money,
+    write: Durable<Result<(), LedgerError>>,
 }
 
 /// What the terms cost in dollars, rounded up.

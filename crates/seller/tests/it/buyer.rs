@@ -113,6 +113,13 @@ pub(crate) fn assert_settled(response: &Response<Bytes>, status: u16) {
     );
 }
 
+/// What an entry costs, in either version.
+fn price(entry: &Value) -> &str {
+    let names = ["amount", "maxAmountRequired"];
+    let amount = names.into_iter().find_map(|name| entry.get(name));
+    amount.and_then(Value::as_str).unwrap()
+}
+
 /// One payment to be made, as a well-behaved buyer would; a test changes what it wants wrong.
 #[derive(Clone)]
 pub(crate) struct Draft {
@@ -134,7 +141,7 @@ impl Draft {
         Self {
             from: PAYER,
             to: entry["payTo"].as_str().unwrap().parse().unwrap(),
-            value: entry["amount"].as_str().unwrap().parse().unwrap(),
+            value: price(&entry).parse().unwrap(),
             valid_after: 0,
             valid_before: later(entry["maxTimeoutSeconds"].as_u64().unwrap()).as_secs(),
             nonce: B256::repeat_byte(nonce),
@@ -153,12 +160,36 @@ impl Draft {
 
     /// Signs, and returns the value of the header.
     pub(crate) fn sign(&self) -> String {
+        let chain_id = self.entry["network"].as_str().unwrap()[7..].parse();
+        let mut payment = json!({
+            "x402Version": self.version,
+            "accepted": self.entry,
+            "payload": self.payload(chain_id.unwrap()),
+        });
+        if let Some(extensions) = &self.extensions {
+            payment["extensions"] = extensions.clone();
+        }
+        STANDARD.encode(payment.to_string())
+    }
+
+    /// Signs, and returns the value of the header of version 1.
+    pub(crate) fn sign_v1(&self) -> String {
+        let payment = json!({
+            "x402Version": 1,
+            "scheme": self.entry["scheme"],
+            "network": self.entry["network"],
+            "payload": self.payload(84_532),
+        });
+        STANDARD.encode(payment.to_string())
+    }
+
+    fn payload(&self, chain_id: u64) -> Value {
         let signer: PrivateKeySigner = KEY.parse().unwrap();
         let extra = &self.entry["extra"];
         let domain = eip712_domain! {
             name: extra["name"].as_str().unwrap().to_owned(),
             version: extra["version"].as_str().unwrap().to_owned(),
-            chain_id: self.entry["network"].as_str().unwrap()[7..].parse().unwrap(),
+            chain_id: chain_id,
             verifying_contract: self.entry["asset"].as_str().unwrap().parse().unwrap(),
         };
         let message = TransferWithAuthorization {
@@ -172,24 +203,16 @@ impl Draft {
         let signature = signer
             .sign_hash_sync(&message.eip712_signing_hash(&domain))
             .unwrap();
-        let mut payload = json!({
-            "x402Version": self.version,
-            "accepted": self.entry,
-            "payload": {
-                "signature": format!("0x{}", alloy_primitives::hex::encode(signature.as_bytes())),
-                "authorization": {
-                    "from": self.from.to_string(),
-                    "to": self.to.to_string(),
-                    "value": self.value.to_string(),
-                    "validAfter": self.valid_after.to_string(),
-                    "validBefore": self.valid_before.to_string(),
-                    "nonce": self.nonce.to_string(),
-                },
+        json!({
+            "signature": format!("0x{}", alloy_primitives::hex::encode(signature.as_bytes())),
+            "authorization": {
+                "from": self.from.to_string(),
+                "to": self.to.to_string(),
+                "value": self.value.to_string(),
+                "validAfter": self.valid_after.to_string(),
+                "validBefore": self.valid_before.to_string(),
+                "nonce": self.nonce.to_string(),
             },
-        });
-        if let Some(extensions) = &self.extensions {
-            payload["extensions"] = extensions.clone();
-        }
-        STANDARD.encode(payload.to_string())
+        })
     }
 }

@@ -10,3 +10,5 @@ mod identifier;
 mod script;
 #[cfg(test)]
 mod sockets;
+#[cfg(test)]
+mod v1;
