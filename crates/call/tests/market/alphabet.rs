@@ -61,7 +61,7 @@ pub(crate) fn run(
 }
 
 /// Drives a call until it ends, or for so many half steps. Returns whether it ended.
-fn drive(run: &mut Running, market: &mut Market, half_steps: u32) -> bool {
+pub(crate) fn drive(run: &mut Running, market: &mut Market, half_steps: u32) -> bool {
     for _ in 0..half_steps {
         while run.wakes > market.now {
             let next = run.next_event();

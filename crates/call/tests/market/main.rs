@@ -31,7 +31,10 @@ use std::time::Instant;
 use paywait_ledger::{Ledger, MemoryLedger};
 
 use alphabet::Death;
-use market::Books;
+use market::{Books, Market};
+use process::{PLAN, Running};
+use script::Script;
+use seller::{FAIR, Way};
 use tally::Tally;
 
 /// Records in memory.
@@ -82,6 +85,35 @@ fn one_call_moves_money_at_most_once() {
             assert!(met.of(what) > 0, "never met: {what}");
         }
     }
+}
+
+/// How often money moves for one name if its records are lost, and the answer to the first payment
+/// with them, and the seller then offers another chain or not.
+fn moves_after_a_loss(other_chain: bool) -> u64 {
+    let mut lost = FAIR;
+    lost.way = Way::AnswerLost;
+    let mut anew = FAIR;
+    if other_chain {
+        (anew.asks.other, anew.asks.other_only) = (Some(10_000), true);
+    }
+    let script = Script::of(&[FAIR, lost, anew, anew]);
+    let mut market = Market::new(script, 7, in_memory);
+    market.apart = true;
+    let mut first = Running::start(PLAN, &mut market, 0);
+    // an offer, an intent, a signature, a record, and a payment that is not answered
+    assert!(!alphabet::drive(&mut first, &mut market, 13));
+    market.lose_records();
+    let mut second = Running::start(PLAN, &mut market, 1);
+    alphabet::drive(&mut second, &mut market, u32::MAX);
+    market.pass_all();
+    market.tally.of("settlements")
+}
+
+#[test]
+fn lost_records_cost_nothing_unless_the_seller_moves_to_another_chain_meanwhile() {
+    assert_eq!(moves_after_a_loss(false), 1);
+    // a nonce settles once on each chain: who does not know where it signed cannot do better
+    assert_eq!(moves_after_a_loss(true), 2);
 }
 
 fn set(name: &str) -> Option<u64> {

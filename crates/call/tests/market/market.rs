@@ -51,6 +51,8 @@ pub(crate) struct Market {
     pub(crate) owners: BTreeMap<(u64, String), PurchaseKey>,
     /// How often each purchase settled, over all spaces.
     pub(crate) settled: BTreeMap<PurchaseKey, u32>,
+    /// Whether what settles on two chains is counted apart.
+    pub(crate) apart: bool,
     pub(crate) tally: Tally,
     tells: bool,
 }
@@ -72,6 +74,7 @@ impl Market {
             exposures: BTreeMap::new(),
             owners: BTreeMap::new(),
             settled: BTreeMap::new(),
+            apart: false,
             tally: Tally::default(),
             tells: std::env::var_os("PAYWAIT_TELL").is_some(),
         };
