@@ -1,0 +1,149 @@
+//! Sellers that say no to a payment: honestly, falsely, or at another price.
+
+use std::time::Duration;
+
+use alloy_primitives::U256;
+use http::StatusCode;
+use paywait_seller::{Canned, Identifier, Route, Step};
+use serde_json::json;
+use support::shop::{terms, upfront};
+
+use crate::mode::Mode;
+use crate::offers::{base_sepolia, offer};
+use crate::scene::{Outcome, Right, Scene};
+use crate::stage::Stage;
+
+pub(crate) fn scenes() -> Vec<Scene> {
+    let mut scenes = said_no();
+    scenes.extend(another_price());
+    scenes
+}
+
+fn said_no() -> Vec<Scene> {
+    vec![
+        Scene::new(
+            "9",
+            "takes the money and asks for it again, for ever",
+            Right::undelivered(&["OutcomeUnknown", "Stopped", "PaidNotDelivered"]),
+            |mode| {
+                let step = Step::refused_but_moved("Payment required");
+                Box::pin(refuses(mode, Route::new("/report", upfront()), step))
+            },
+        ),
+        Scene::new(
+            "12",
+            "insufficient_funds; later the funds arrive and it settles",
+            Right::undelivered(&["Stopped"]),
+            |mode| {
+                let step = Step::settle_failed("insufficient_funds");
+                Box::pin(cashes_in(mode, step, 1))
+            },
+        ),
+        Scene::new(
+            "23",
+            "409: the identifier belongs to another payload",
+            Right::undelivered(&["OutcomeUnknown", "Stopped"])
+                .settled(0..=0)
+                .within(2),
+            |mode| {
+                let error = r#"{"error":"payment identifier already used with another payload"}"#;
+                let step = Step::reply(Canned::json(StatusCode::CONFLICT, error));
+                let route = Route::new("/report", terms()).identifier(Identifier::Optional);
+                Box::pin(refuses(mode, route, step))
+            },
+        ),
+        Scene::new(
+            "26",
+            "no settlement, no transaction; settles 50 s later",
+            Right::undelivered(&["Stopped"]),
+            |mode| {
+                let step = Step::settle_failed("invalid_exact_evm_transaction_simulation_failed");
+                Box::pin(cashes_in(mode, step, 50))
+            },
+        ),
+        Scene::new(
+            "27",
+            "412: an allowance is missing",
+            Right::undelivered(&["Stopped"]).settled(0..=0),
+            |mode| {
+                let mut wants = offer(&json!([base_sepolia()]));
+                wants["error"] = json!("permit2_allowance_required");
+                let reply = Canned::new(StatusCode::PRECONDITION_FAILED).offer(&wants);
+                let route = Route::new("/report", terms());
+                Box::pin(refuses(mode, route, Step::verified(reply)))
+            },
+        )
+        .pending("Permit2"),
+    ]
+}
+
+fn another_price() -> Vec<Scene> {
+    vec![
+        Scene::new(
+            "11",
+            "the price rises above policy when it is paid",
+            Right::undelivered(&["Stopped", "NotPaid", "OutcomeUnknown"])
+                .settled(0..=0)
+                .counted(None),
+            |mode| Box::pin(reprices(mode, vec![900_000])),
+        ),
+        Scene::new(
+            "11b",
+            "the price rises within policy when it is paid, once",
+            Right::one_purchase()
+                .signed(1..=2)
+                .settled(0..=1)
+                .ends(&["Served", "Stopped", "NotPaid", "OutcomeUnknown"])
+                .counted(None),
+            |mode| Box::pin(reprices(mode, vec![15_000])),
+        ),
+        Scene::new(
+            "31",
+            "the price rises a little whenever it is paid",
+            Right::undelivered(&["Stopped", "NotPaid", "OutcomeUnknown", "Exhausted"])
+                .signed(1..=2)
+                .settled(0..=0)
+                .counted(None),
+            |mode| {
+                Box::pin(reprices(
+                    mode,
+                    (1..99).map(|nth| 10_000 + 100 * nth).collect(),
+                ))
+            },
+        ),
+        Scene::new(
+            "31b",
+            "refuses every signature with a reason from before the broadcast",
+            Right::undelivered(&["Stopped", "NotPaid", "OutcomeUnknown", "Exhausted"])
+                .signed(1..=2)
+                .settled(0..=0),
+            |mode| {
+                let step = Step::refused("invalid_exact_evm_payload_authorization_valid_before");
+                Box::pin(refuses(mode, Route::new("/report", terms()), step))
+            },
+        ),
+    ]
+}
+
+async fn refuses(mode: Mode, route: Route, step: Step) -> Outcome {
+    let stage = Stage::sells([route.paid_script(vec![step; 99])]).await;
+    stage.play(mode).await
+}
+
+/// After each call the seller settles all that it was shown.
+async fn cashes_in(mode: Mode, step: Step, seconds: u64) -> Outcome {
+    let route = Route::new("/report", terms()).paid_script(vec![step; 99]);
+    let stage = Stage::sells([route]).await.after_each_call(match seconds {
+        50 => |stage| stage.cash_in_after(Duration::from_secs(50)),
+        _ => |stage| stage.cash_in_after(Duration::from_secs(1)),
+    });
+    stage.play(mode).await
+}
+
+async fn reprices(mode: Mode, prices: Vec<u64>) -> Outcome {
+    let steps = prices
+        .into_iter()
+        .map(|price| Step::normal().price(U256::from(price)));
+    let stage = Stage::sells([Route::new("/report", terms()).paid_script(steps)]).await;
+    stage.play(mode).await
+}
