@@ -35,6 +35,13 @@ fn chains() -> Vec<Scene> {
         .pending("the other chain on proof"),
         Scene::new(
             "13b",
+            "two chains: the first lacks funds, is settled later",
+            Right::undelivered(ENDS),
+            |mode| Box::pin(two_chains(mode, Step::settle_failed("insufficient_funds"))),
+        )
+        .pending("the other chain on proof"),
+        Scene::new(
+            "13c",
             "two chains: the first is refused, then only the other is offered",
             Right::undelivered(ENDS),
             |mode| {

@@ -44,7 +44,7 @@ pub(crate) fn scenes() -> Vec<Scene> {
         Scene::new(
             "28",
             "upfront: 500 for ever, and loops on both sides of ours",
-            Right::paid_not_delivered(),
+            Right::paid_not_delivered().within(65),
             |mode| Box::pin(loops_within_loops(mode)),
         ),
     ]
@@ -62,13 +62,8 @@ async fn two_callers(mode: Mode) -> Outcome {
 }
 
 async fn shows_in_turn(mode: Mode) -> Outcome {
-    let slow = Step::normal().late(Duration::from_millis(50));
-    let route = Route::new("/report", upfront()).paid_script([
-        slow.clone(),
-        Step::normal().reset(),
-        slow,
-        Step::normal().reset(),
-    ]);
+    let lost = Step::normal().stall(Duration::from_millis(50));
+    let route = Route::new("/report", upfront()).paid_script(vec![lost; 3]);
     let stage = Stage::sells([route]).await.named();
     let outcome = stage.play_two(mode).await;
     outcome.object_if(stage.gauge.most() > 1, "two paid sends were out at once")

@@ -40,6 +40,18 @@ fn said_no() -> Vec<Scene> {
             },
         ),
         Scene::new(
+            "12b",
+            "insufficient_funds; called again when the window is over",
+            Right::one_purchase().settled(0..=1).signed(1..=2).ends(&[
+                "Served",
+                "Stopped",
+                "NotPaid",
+                "OutcomeUnknown",
+            ]),
+            |mode| Box::pin(called_again_when_dead(mode)),
+        )
+        .in_modes(&Mode::TOLD),
+        Scene::new(
             "23",
             "409: the identifier belongs to another payload",
             Right::undelivered(&["OutcomeUnknown", "Stopped"])
@@ -72,8 +84,7 @@ fn said_no() -> Vec<Scene> {
                 let route = Route::new("/report", terms());
                 Box::pin(refuses(mode, route, Step::verified(reply)))
             },
-        )
-        .pending("Permit2"),
+        ),
     ]
 }
 
@@ -98,18 +109,23 @@ fn another_price() -> Vec<Scene> {
             |mode| Box::pin(reprices(mode, vec![15_000])),
         ),
         Scene::new(
+            "11c",
+            "refused before the broadcast, at a price that rose within policy",
+            Right::one_purchase()
+                .signed(1..=2)
+                .settled(0..=1)
+                .ends(&["Served", "Stopped", "NotPaid", "OutcomeUnknown"])
+                .counted(None),
+            |mode| Box::pin(refuses_the_old_price(mode)),
+        ),
+        Scene::new(
             "31",
             "the price rises a little whenever it is paid",
             Right::undelivered(&["Stopped", "NotPaid", "OutcomeUnknown", "Exhausted"])
                 .signed(1..=2)
                 .settled(0..=0)
                 .counted(None),
-            |mode| {
-                Box::pin(reprices(
-                    mode,
-                    (1..99).map(|nth| 10_000 + 100 * nth).collect(),
-                ))
-            },
+            |mode| Box::pin(reprices(mode, (10_100..20_000).step_by(100).collect())),
         ),
         Scene::new(
             "31b",
@@ -130,6 +146,16 @@ async fn refuses(mode: Mode, route: Route, step: Step) -> Outcome {
     stage.play(mode).await
 }
 
+/// Three hours pass after each call, so that by any margin nothing old can be settled.
+async fn called_again_when_dead(mode: Mode) -> Outcome {
+    let step = Step::settle_failed("insufficient_funds");
+    let stage = Stage::sells([Route::new("/report", terms()).paid_script([step])]).await;
+    let stage = stage.named().calls(2).after_each_call(|stage| {
+        stage.clock().advance(Duration::from_secs(3 * 3_600));
+    });
+    stage.play(mode).await
+}
+
 /// After each call the seller settles all that it was shown.
 async fn cashes_in(mode: Mode, step: Step, seconds: u64) -> Outcome {
     let route = Route::new("/report", terms()).paid_script(vec![step; 99]);
@@ -137,6 +163,20 @@ async fn cashes_in(mode: Mode, step: Step, seconds: u64) -> Outcome {
         50 => |stage| stage.cash_in_after(Duration::from_secs(50)),
         _ => |stage| stage.cash_in_after(Duration::from_secs(1)),
     });
+    stage.play(mode).await
+}
+
+async fn refuses_the_old_price(mode: Mode) -> Outcome {
+    let mut entry = base_sepolia();
+    entry["amount"] = json!("15000");
+    let mut wants = offer(&json!([entry]));
+    wants["error"] = json!("invalid_exact_evm_payload_authorization_value_mismatch");
+    let reply = Canned::json(StatusCode::PAYMENT_REQUIRED, "{}").offer(&wants);
+    let steps = [
+        Step::verified(reply),
+        Step::normal().price(U256::from(15_000)),
+    ];
+    let stage = Stage::sells([Route::new("/report", terms()).paid_script(steps)]).await;
     stage.play(mode).await
 }
 

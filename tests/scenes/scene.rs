@@ -149,7 +149,7 @@ impl Right {
         let (least, most) = (self.signatures.start(), self.settlements.end());
         must(
             outcome.nonces >= self.nonces && outcome.signatures >= *least,
-            format!("{} nonces must be signed for", self.nonces),
+            format!("at least {} nonces, {least} signatures", self.nonces),
         );
         must(
             self.settlements.contains(&outcome.settlements),

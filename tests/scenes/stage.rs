@@ -153,7 +153,7 @@ impl Stage {
                 self.until_delivered(&client, mode)
             )
         };
-        let (first, second) = within(mode, two).await;
+        let (first, second) = within(mode, Box::pin(two)).await;
         self.outcome(&[first, second])
     }
 
@@ -201,10 +201,10 @@ impl Stage {
     fn outcome(&self, ended: &[Ended]) -> Outcome {
         let mut nonces = BTreeSet::new();
         let mut signatures = BTreeSet::new();
-        let mut settlements = 0;
+        let mut settlements = Vec::new();
         for stand in &self.stands {
             let ledger = stand.seller.ledger();
-            settlements += ledger.settlements().len();
+            settlements.extend_from_slice(ledger.settlements());
             for seen in ledger.authorizations() {
                 let slot = (seen.token.clone(), seen.payer, seen.nonce);
                 nonces.insert(slot.clone());
@@ -216,7 +216,7 @@ impl Stage {
             sends: self.stands.iter().map(Stand::sends).sum(),
             nonces: nonces.len(),
             signatures: signatures.len().max(self.buyer.signer.asked()),
-            settlements,
+            settlements: settlements.len(),
             delivered: ended.iter().any(|ended| ended.delivered),
             ends: ended.iter().map(|ended| ended.end.clone()).collect(),
             money: ended.last().map(|ended| ended.money.clone()).unwrap(),

@@ -109,5 +109,23 @@ pub(crate) fn print(rows: &[Row]) -> Vec<String> {
     for row in rows {
         println!("{}", row.in_all_modes());
     }
+    println!("\n{}\n", sum(rows));
     rows.iter().flat_map(Row::all_faults).collect()
+}
+
+/// How many scenes are right in all their modes, how many of these only by half, how many are not.
+fn sum(rows: &[Row]) -> String {
+    let (wrong, right): (Vec<_>, Vec<_>) = rows
+        .iter()
+        .partition(|row| row.all_faults().next().is_some());
+    let (half, whole): (Vec<_>, Vec<_>) = right
+        .into_iter()
+        .partition(|row| row.scene.pending.is_some());
+    format!(
+        "{} scenes: {} right, {} right by the half that can be tested, {} wrong",
+        rows.len(),
+        whole.len(),
+        half.len(),
+        wrong.len(),
+    )
 }
