@@ -3,9 +3,12 @@
 use std::time::Duration;
 
 use paywait_seller::{Route, Step};
+use serde_json::json;
 use support::shop::{terms, upfront};
 
 use crate::mode::Mode;
+use crate::offers::base_sepolia;
+use crate::refused::refusal;
 use crate::scene::{Outcome, Right, Scene};
 use crate::stage::Stage;
 
@@ -54,6 +57,18 @@ pub(crate) fn scenes() -> Vec<Scene> {
             |mode| {
                 let steps = vec![Step::pending_and_lost(); 99];
                 Box::pin(pending(mode, Route::new("/report", terms()), steps))
+            },
+        ),
+        Scene::new(
+            "6f",
+            "pending, then refused before the broadcast at another price",
+            Right::undelivered(&["OutcomeUnknown", "Stopped"]),
+            |mode| {
+                let mut entry = base_sepolia();
+                entry["amount"] = json!("15000");
+                let mut steps = vec![Step::verified(refusal(&entry)); 99];
+                steps.insert(0, Step::pending(Duration::from_secs(3_600)));
+                Box::pin(pending(mode, Route::new("/report", upfront()), steps))
             },
         ),
     ]

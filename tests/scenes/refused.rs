@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use alloy_primitives::U256;
+use alloy_primitives::{Address, U256};
 use http::StatusCode;
 use paywait_seller::{Canned, Identifier, Route, Step};
-use serde_json::json;
+use serde_json::{Value, json};
 use support::shop::{terms, upfront};
 
 use crate::mode::Mode;
@@ -119,6 +119,17 @@ fn another_price() -> Vec<Scene> {
             |mode| Box::pin(refuses_the_old_price(mode)),
         ),
         Scene::new(
+            "11d",
+            "refused before the broadcast, then another payee is to be paid",
+            Right::undelivered(&["Stopped", "NotPaid", "OutcomeUnknown"]).settled(0..=0),
+            |mode| {
+                let mut entry = base_sepolia();
+                entry["payTo"] = json!(Address::repeat_byte(0x66).to_string());
+                let step = Step::verified(refusal(&entry));
+                Box::pin(refuses(mode, Route::new("/report", terms()), step))
+            },
+        ),
+        Scene::new(
             "31",
             "the price rises a little whenever it is paid",
             Right::undelivered(&["Stopped", "NotPaid", "OutcomeUnknown", "Exhausted"])
@@ -169,15 +180,19 @@ async fn cashes_in(mode: Mode, step: Step, seconds: u64) -> Outcome {
 async fn refuses_the_old_price(mode: Mode) -> Outcome {
     let mut entry = base_sepolia();
     entry["amount"] = json!("15000");
-    let mut wants = offer(&json!([entry]));
-    wants["error"] = json!("invalid_exact_evm_payload_authorization_value_mismatch");
-    let reply = Canned::json(StatusCode::PAYMENT_REQUIRED, "{}").offer(&wants);
     let steps = [
-        Step::verified(reply),
+        Step::verified(refusal(&entry)),
         Step::normal().price(U256::from(15_000)),
     ];
     let stage = Stage::sells([Route::new("/report", terms()).paid_script(steps)]).await;
     stage.play(mode).await
+}
+
+/// A 402 with a reason from before the broadcast, which asks for this in its place.
+pub(crate) fn refusal(entry: &Value) -> Canned {
+    let mut wants = offer(&json!([entry]));
+    wants["error"] = json!("invalid_exact_evm_payload_authorization_value_mismatch");
+    Canned::json(StatusCode::PAYMENT_REQUIRED, "{}").offer(&wants)
 }
 
 async fn reprices(mode: Mode, prices: Vec<u64>) -> Outcome {

@@ -9,6 +9,8 @@ use support::clock::FakeClock;
 use support::shop::{Stand, terms, upfront};
 
 use crate::mode::Mode;
+use crate::offers::base_sepolia;
+use crate::refused::refusal;
 use crate::scene::{Outcome, Right, Scene};
 use crate::stage::Stage;
 
@@ -70,6 +72,21 @@ fn lost() -> Vec<Scene> {
             "upfront: 402 fetch failed, and the money moved",
             Right::served(),
             |mode| Box::pin(fetch_failed(mode, Route::new("/report", upfront()))),
+        ),
+        Scene::new(
+            "8c",
+            "upfront: resets, then refused before the broadcast, for ever",
+            Right::undelivered(&["OutcomeUnknown", "Stopped"]),
+            |mode| Box::pin(then_refuses(mode, Step::normal().reset())),
+        ),
+        Scene::new(
+            "18c",
+            "upfront: takes the money, answers 500, then refused, for ever",
+            Right::paid_not_delivered(),
+            |mode| {
+                let failure = Canned::new(StatusCode::INTERNAL_SERVER_ERROR);
+                Box::pin(then_refuses(mode, Step::settled(failure)))
+            },
         ),
         Scene::new(
             "10",
@@ -136,6 +153,14 @@ async fn times_out(mode: Mode, route: Route) -> Outcome {
 async fn fetch_failed(mode: Mode, route: Route) -> Outcome {
     let route = route.paid_script([Step::settle_failed_but_moved("fetch failed")]);
     Stage::sells([route]).await.play(mode).await
+}
+
+/// What the seller says of a later send does not take back what became of the first.
+async fn then_refuses(mode: Mode, first: Step) -> Outcome {
+    let mut steps = vec![Step::verified(refusal(&base_sepolia())); 99];
+    steps.insert(0, first);
+    let stage = Stage::sells([Route::new("/report", upfront()).paid_script(steps)]).await;
+    stage.play(mode).await
 }
 
 async fn nonce_used(mode: Mode) -> Outcome {
