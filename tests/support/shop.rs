@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use alloy_primitives::{Address, B256};
 use http::StatusCode;
+use paywait::Timestamp;
 use paywait_seller::{Canned, Flow, RawServer, Route, Seller, Shop, Terms};
 
 use crate::clock::FakeClock;
@@ -35,6 +36,25 @@ impl Stand {
         let server = RawServer::start(seller.clone()).await;
         Self {
             clock,
+            seller,
+            server: server.unwrap_or_else(|error| panic!("{error}")),
+        }
+    }
+
+    /// Opens a stand for `shop`, whose own clock is `source`; `clock` is the buyer's.
+    ///
+    /// # Panics
+    ///
+    /// There is no port.
+    pub async fn serve(
+        shop: Shop,
+        clock: &Arc<FakeClock>,
+        source: Arc<dyn Fn() -> Timestamp + Send + Sync>,
+    ) -> Self {
+        let seller = Seller::with_clock(shop, source);
+        let server = RawServer::start(seller.clone()).await;
+        Self {
+            clock: Arc::clone(clock),
             seller,
             server: server.unwrap_or_else(|error| panic!("{error}")),
         }

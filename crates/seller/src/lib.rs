@@ -47,6 +47,7 @@ mod answer;
 mod authorization;
 mod canned;
 mod chain;
+mod claims;
 mod facilitator;
 mod ledger;
 mod limiter;

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod buyer;
 #[cfg(test)]
+mod claims;
+#[cfg(test)]
 mod flows;
 #[cfg(test)]
 mod identifier;
