@@ -54,7 +54,8 @@ impl fmt::Display for End {
     }
 }
 
-/// Why a price was not paid. Nothing was signed, or what was signed has not left.
+/// Why a price was not paid. Nothing was signed in this call; or what was signed did not leave, or was
+/// refused before it moved anything.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum NotPaid {

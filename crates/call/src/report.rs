@@ -140,6 +140,7 @@ impl fmt::Display for Report {
         }
         match self.status() {
             Some(status) => write!(f, "{}", status.as_u16())?,
+            None if self.end == End::Served => f.write_str("what was paid for before")?,
             None => f.write_str("no answer")?,
         }
         let sends = self.sends.len();

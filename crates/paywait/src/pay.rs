@@ -17,9 +17,24 @@ use crate::{Clock, SystemClock, layer};
 ///
 /// # Money
 ///
-/// A call signs one authorization at most. Its intent and price stand in the ledger before it is
-/// signed, and its bytes before the first of them leaves; the same bytes are shown again where a
-/// seller fails after it may have been paid. What a call may have spent is in its report.
+/// A call is one purchase with one nonce, which settles at most once ([`safety`](crate::safety) has the
+/// argument). Its intent and price stand in the ledger before it is signed, and its bytes before the
+/// first of them leaves; the same bytes are shown again where a seller fails after it may have been
+/// paid. A second signature, with the same nonce, is made only where the first was refused before it
+/// moved anything, or has expired. What a call may have spent is in its report.
+///
+/// # Names
+///
+/// A call with a [`PurchaseName`](crate::PurchaseName), or in a [`Namespace`](crate::Namespace), shows
+/// what an earlier one of that name signed, in this process or another on the same ledger; while
+/// another caller has it in hand, it waits. A call without a name takes over what an equal one left
+/// open ([`takes_over`](Self::takes_over)).
+///
+/// # Cancel safety
+///
+/// A call may be dropped at any point. No record is lost; a hold ends only if the signer was never
+/// asked; and the purchase is free for whoever asks for it next. What a signer that is not in this
+/// process makes after its call was dropped is never shown.
 ///
 /// # Order
 ///
@@ -33,8 +48,9 @@ use crate::{Clock, SystemClock, layer};
 ///
 /// # Defaults
 ///
-/// Test networks only; an authorization stays valid 600 seconds at most; a signer has 60 seconds;
-/// the ledger is in memory, and a restart forgets what was spent today.
+/// Test networks only; an authorization stays valid 600 seconds at most; a signer has 60 seconds, the
+/// ledger 10 for each write; the ledger is in memory, and a restart forgets what was spent today and
+/// what is under way.
 #[derive(Clone, Debug)]
 #[must_use = "a layer does nothing until it is attached with `ClientBuilder::with`"]
 pub struct Pay {
