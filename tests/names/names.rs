@@ -250,3 +250,25 @@ async fn a_free_answer_leaves_a_name_unused() {
     assert_eq!((status(&first), status(&second)), (Some(404), Some(200)));
     assert_eq!((stand.nonces(), stand.settlements()), (1, 1));
 }
+
+#[tokio::test]
+async fn a_name_says_itself_which_request_it_belongs_to() {
+    let stand = Stand::open([Route::new("/report", upfront())]).await;
+    let buyer = Buyer::new(&stand.clock);
+    let client = buyer.client(&Ours::ORDERS[0]);
+    let buy = async |query: &str, words: &str| {
+        let name = PurchaseName::new("order-17").for_request(words);
+        let request = client.get(stand.url(&format!("/report?at={query}")));
+        request.with_extension(name).send().await
+    };
+    assert_eq!(status(&buy("noon", "the report").await), Some(200));
+    let later = buy("midnight", "the report").await;
+    assert!(status(&later).is_some(), "{later:?}");
+    let other = buy("noon", "another report").await;
+    assert_eq!(
+        report(&other).unwrap().end,
+        End::NotPaid(NotPaid::OtherRequest)
+    );
+    assert_eq!((stand.nonces(), stand.settlements()), (1, 1));
+    assert_eq!(buyer.signer.asked(), 1);
+}

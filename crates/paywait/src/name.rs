@@ -24,12 +24,35 @@ use crate::scope;
 /// # Ok(()) }
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct PurchaseName(String);
+pub struct PurchaseName {
+    name: String,
+    request: Option<String>,
+}
 
 impl PurchaseName {
     /// Returns a name for one purchase.
     pub fn new(name: impl Into<String>) -> Self {
-        Self(name.into())
+        Self {
+            name: name.into(),
+            request: None,
+        }
+    }
+
+    /// Says in the caller's words which request the name belongs to, in place of its method, URL and
+    /// body: for requests that differ each time in what does not matter, such as a time of day.
+    #[must_use]
+    pub fn for_request(mut self, request: impl Into<String>) -> Self {
+        self.request = Some(request.into());
+        self
+    }
+
+    /// Returns the request that it belongs to.
+    fn fingerprint(&self, request: &Request) -> Fingerprint {
+        match &self.request {
+            // no method is empty
+            Some(words) => Fingerprint::of("", words, &[]),
+            None => fingerprint(request).unwrap_or_else(|| bare(request)),
+        }
     }
 }
 
@@ -101,11 +124,10 @@ impl Named {
     ///
     /// A body without bytes to digest names nothing, unless the caller gives the name itself.
     pub(crate) fn of(request: &Request, extensions: &Extensions) -> Option<Self> {
-        if let Some(PurchaseName(name)) = extensions.get::<PurchaseName>() {
-            let key = PurchaseKey::named(name);
+        if let Some(name) = extensions.get::<PurchaseName>() {
             return Some(Self {
-                key,
-                fingerprint: fingerprint(request).unwrap_or_else(|| bare(request)),
+                key: PurchaseKey::named(&name.name),
+                fingerprint: name.fingerprint(request),
             });
         }
         let left = extensions.get::<Unresolved>();

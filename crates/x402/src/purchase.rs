@@ -98,11 +98,14 @@ impl Purchase {
             Money::Unspent | Money::Signed | Money::Sent => Money::Unknown,
             Money::Refused | Money::Pending | Money::Unknown | Money::Settled => money,
         };
-        self.money = match self.money {
-            _ if self.payments.is_empty() => told,
-            // what was refused to another was not refused here
-            Money::Sent if told == Money::Refused => Money::Sent,
-            own => own.hearing(told),
+        // what was refused to another was not refused here
+        let stays = self.money == Money::Sent && told == Money::Refused;
+        self.money = if self.payments.is_empty() {
+            told
+        } else if stays {
+            Money::Sent
+        } else {
+            self.money.hearing(told)
         };
         let more = payments.len() > self.payments.len();
         let here = if more { 0 } else { self.shows.here };
