@@ -76,13 +76,13 @@ fn lost() -> Vec<Scene> {
         Scene::new(
             "8c",
             "upfront: resets, then refused before the broadcast, for ever",
-            Right::undelivered(&["OutcomeUnknown", "Stopped"]),
+            Right::undelivered(&["OutcomeUnknown", "Stopped"]).signed_in_the_dark(2),
             |mode| Box::pin(then_refuses(mode, Step::normal().reset())),
         ),
         Scene::new(
             "18c",
             "upfront: takes the money, answers 500, then refused, for ever",
-            Right::paid_not_delivered(),
+            Right::paid_not_delivered().signed_in_the_dark(2),
             |mode| {
                 let failure = Canned::new(StatusCode::INTERNAL_SERVER_ERROR);
                 Box::pin(then_refuses(mode, Step::settled(failure)))

@@ -19,7 +19,7 @@ impl Row {
         match (self.outcomes.get(&mode), mode) {
             (None, _) => Vec::new(),
             (Some(outcome), Mode::Alone) => right.faults(outcome),
-            (Some(outcome), _) => right.faults_in_any_mode(outcome),
+            (Some(outcome), _) => right.faults_in_any_mode(mode, outcome),
         }
     }
 
