@@ -254,9 +254,11 @@ impl Record {
     }
 
     /// What becomes of it when it counts no more: `false` if nothing needs to be kept. Open purchases
-    /// with a name are kept whole, and settled ones as their key alone.
+    /// with a name are kept whole, and settled ones as their key alone. What was never written as
+    /// signed was never shown, and so is nothing.
     pub(crate) fn outlives_its_count(&mut self) -> bool {
-        if !self.named || self.is_void() {
+        let unsigned = self.payments.is_empty() && !self.is_tombstone && self.resolution.is_none();
+        if !self.named || unsigned {
             return false;
         }
         let done = self.money == Money::Settled || self.resolution.is_some();
