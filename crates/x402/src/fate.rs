@@ -4,11 +4,13 @@ use std::fmt;
 
 use http::StatusCode;
 use paywait_signals::{FailureClass, ReceiptStanding};
+use serde::{Deserialize, Serialize};
 
 /// What is known of the money of one purchase.
 ///
 /// The order of a purchase's life is not linear: only [`Settled`](Self::Settled) is final.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Money {
     /// Nothing was signed.

@@ -28,7 +28,7 @@ impl PaymentId {
     }
 
     /// Returns the identifier that a ledger kept: 16 to 128 letters, digits, `-` and `_`.
-    pub(crate) fn kept(text: String) -> Option<Self> {
+    pub fn kept(text: String) -> Option<Self> {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
         let sound = (16..=128).contains(&text.len()) && text.bytes().all(plain);
         sound.then_some(Self(text))
