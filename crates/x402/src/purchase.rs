@@ -95,12 +95,13 @@ impl Purchase {
             Money::Unspent | Money::Signed | Money::Sent => Money::Unknown,
             Money::Refused | Money::Pending | Money::Unknown | Money::Settled => money,
         };
-        self.money = match self.money {
-            _ if self.payments.is_empty() => told,
-            // what was refused to another was not refused here
-            Money::Sent if told == Money::Refused => Money::Sent,
-            own => own.hearing(told),
-        };
+        // what was refused to another was not refused here
+        let is_known = (self.money, told) == (Money::Sent, Money::Refused);
+        if self.payments.is_empty() {
+            self.money = told;
+        } else if !is_known {
+            self.money = self.money.hearing(told);
+        }
         if payments.len() <= self.payments.len() {
             return;
         }

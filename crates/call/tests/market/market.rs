@@ -130,10 +130,6 @@ impl Market {
         self.anchor = (self.now, self.least().as_millis());
     }
 
-    pub(crate) fn fingerprint(&self, request: u8) -> Fingerprint {
-        Fingerprint::of("POST", "https://seller.example/", &[request])
-    }
-
     pub(crate) fn bytes(&mut self) -> [u8; 32] {
         let mut bytes = [0; 32];
         self.rng.fill(&mut bytes);
@@ -188,6 +184,10 @@ pub(crate) fn wallet() -> &'static Wallet {
 
 pub(crate) fn policy() -> Arc<Policy> {
     Arc::clone(&POLICY)
+}
+
+pub(crate) fn fingerprint(request: u8) -> Fingerprint {
+    Fingerprint::of("POST", "https://seller.example/", &[request])
 }
 
 /// A ledger in these tests is ready at once, and so is a signer in this process.

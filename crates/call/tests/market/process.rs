@@ -11,7 +11,7 @@ use paywait_signals::{Reply, Timestamp};
 use paywait_x402::{Derivation, KnownAsset, Money, PurchaseKey, SignedPayment, Terms, Usd};
 
 use crate::chain::Auth;
-use crate::market::{Market, policy, ready, wallet};
+use crate::market::{Market, fingerprint, policy, ready, wallet};
 use crate::seller::{Answer, Says, Turn, Way};
 
 /// A call under way, and what its driver holds for it.
@@ -159,7 +159,7 @@ impl Running {
                 Told::Admitted(market.wall().saturating_add(slot))
             }
             Action::Recall => {
-                let fingerprint = market.fingerprint(self.request);
+                let fingerprint = fingerprint(self.request);
                 let ledger = market.ledger(self.books);
                 let taken = ledger.take(self.key, fingerprint, self.owner, market.least());
                 Told::Recalled(self.recalled(ready(taken), market))
@@ -263,7 +263,7 @@ impl Running {
 
     fn intend(&mut self, terms: &Terms, market: &mut Market) -> Intended {
         let known = self.call.purchase().unwrap().payments().len();
-        let fingerprint = market.fingerprint(self.request);
+        let fingerprint = fingerprint(self.request);
         let intent = Intent::new(self.key, fingerprint, terms, price(terms))
             .named(self.named)
             .known(known)
