@@ -6,8 +6,9 @@ use paywait_signals::Timestamp;
 use paywait_x402::{Amount, KnownAsset, Money, PurchaseKey, SignedPayment, Terms, Usd};
 
 use crate::chain::Auth;
+use crate::driver::price;
 use crate::market::{Market, ready};
-use crate::process::{Running, price};
+use crate::process::Running;
 
 /// What one ledger was given of one purchase.
 #[derive(Debug, Default)]
@@ -192,7 +193,7 @@ impl Market {
     pub(crate) fn check_end(&mut self, run: &Running, end: &End) {
         use End::{InFlight, KeySpent, OutcomeUnknown, PaidNotDelivered, Served};
         self.tally.count(format!("end {}", kind(end)));
-        let of_other = *end == End::NotPaid(NotPaid::OtherRequest);
+        let of_other = matches!(end, End::NotPaid(NotPaid::OtherRequest));
         let shown = run
             .call
             .purchase()

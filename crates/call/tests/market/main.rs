@@ -18,6 +18,7 @@
 mod alphabet;
 mod chain;
 mod checks;
+mod driver;
 mod market;
 mod process;
 mod schedule;

@@ -14,7 +14,7 @@ use paywait_x402::{Network, Policy, PurchaseKey, Usd, Wallet, usd};
 use crate::chain::{Auth, Chain};
 use crate::checks::Exposure;
 use crate::script::Script;
-use crate::seller::{self, Answer, SPACES, Turn};
+use crate::seller::{self, Answer, SPACES, Turn, Way};
 use crate::tally::Tally;
 
 /// One store of records, and what it counts.
@@ -138,10 +138,14 @@ impl Market {
 
     /// Lets a request arrive.
     pub(crate) fn serve(&mut self, turn: &Turn, payment: Option<&Auth>) -> Answer {
-        let answer = seller::take(turn, payment, &mut self.chain, self.now);
-        if turn.way == seller::Way::Doubled {
-            // what is delivered twice is settled as if it were two
-            seller::take(turn, payment, &mut self.chain, self.now);
+        let mut answer = seller::take(turn, payment, &mut self.chain, self.now);
+        if matches!(turn.way, Way::Doubled | Way::DoubledLast) {
+            // what is delivered twice is taken for two
+            self.mine();
+            let second = seller::take(turn, payment, &mut self.chain, self.now);
+            if turn.way == Way::DoubledLast {
+                answer = second;
+            }
         }
         self.mine();
         answer

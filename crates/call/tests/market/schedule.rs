@@ -109,7 +109,7 @@ impl Schedule {
         let went = run.step(&mut self.market);
         self.market.check_holds(run.books);
         if let Went::Ended(end) = went {
-            let run = self.running.swap_remove(place);
+            let mut run = self.running.swap_remove(place);
             self.market.check_end(&run, &end);
             run.release(&mut self.market);
         }
