@@ -60,7 +60,6 @@ impl Running {
         match ready(ledger.intend(intent, self.owner, market.least())) {
             Ok(Taken::Intended) => {
                 market.check_intended(self);
-                self.has_it = true;
                 match fault {
                     Fault::Unheard => Intended::Refused(NotPaid::Ledger("late".to_owned())),
                     _ => Intended::New,
@@ -97,6 +96,7 @@ impl Running {
         }
         let stands = ready(ledger.persist(self.key, self.owner, payment, market.least()));
         if let Ok(payment) = &stands {
+            market.leased(self);
             market.check_persisted(self, payment);
         }
         if fault == Fault::Unheard {
@@ -151,12 +151,14 @@ impl Running {
     }
 
     /// Says that the purchase is still in hand.
-    pub(crate) fn renew_if_due(&mut self, market: &Market) {
+    pub(crate) fn renew_if_due(&mut self, market: &mut Market) {
         if self.renews.is_none_or(|at| at > market.now) {
             return;
         }
         let ledger = market.ledger(self.books);
-        let _lost = ready(ledger.renew(self.key, self.owner, market.least()));
+        if ready(ledger.renew(self.key, self.owner, market.least())).is_ok() {
+            market.leased(self);
+        }
         self.renews = Some(market.now + RENEWED_EVERY);
     }
 

@@ -100,7 +100,7 @@ impl Schedule {
             let wait = first.unwrap_or(now).saturating_sub(now);
             self.market.pass(wait);
             for run in &mut self.running {
-                run.renew_if_due(&self.market);
+                run.renew_if_due(&mut self.market);
             }
             return;
         }
