@@ -24,6 +24,15 @@ pub(crate) struct Bounds {
 }
 
 impl Bounds {
+    /// Returns no limits, for one opening of a store.
+    #[cfg(feature = "sqlite")]
+    pub(crate) const fn of_instance(instance: u64) -> Self {
+        Self {
+            per_day: None,
+            instance,
+        }
+    }
+
     pub(crate) fn register(&mut self, limits: Limits) {
         let both = self.per_day.into_iter().chain(limits.most_per_day());
         self.per_day = both.min();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use paywait_signals::Timestamp;
 use paywait_x402::{Money, PurchaseKey, SignedPayment, Usd};
 
-use crate::{Fingerprint, Intent, Kept, Limits, Note, Owner, Record, Resolution};
+use crate::{Fingerprint, Intent, Kept, Limits, Note, Owner, Record, Resolution, StoreError};
 
 /// A write that is queued when it is called, and durable when this is ready.
 ///
@@ -182,6 +182,6 @@ pub enum LedgerError {
     #[error("a call has this purchase in hand")]
     InHand,
     /// The store failed.
-    #[error("the store failed: {0}")]
-    Store(String),
+    #[error("nothing was written: {0}")]
+    Store(#[from] StoreError),
 }

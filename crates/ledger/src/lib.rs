@@ -4,7 +4,8 @@
 //! signature, the signed bytes before the first of them leaves. What it holds is never taken back
 //! by what a seller says; a hold ends by a receipt, or it stays counted as spent.
 //!
-//! [`MemoryLedger`] keeps the records of one process. A restart forgets them.
+//! [`MemoryLedger`] keeps the records of one process. A restart forgets them. `SqliteLedger`
+//! (feature `sqlite`) keeps them in a file that the processes of one machine share.
 
 mod books;
 mod fingerprint;
@@ -18,7 +19,10 @@ mod reconcile;
 mod record;
 mod resolution;
 mod shelf;
+#[cfg(feature = "sqlite")]
+mod sqlite;
 mod stake;
+mod store_error;
 
 pub use fingerprint::Fingerprint;
 pub use intent::Intent;
@@ -30,4 +34,7 @@ pub use owner::Owner;
 pub use reconcile::{Reconciled, reconcile};
 pub use record::Record;
 pub use resolution::Resolution;
+#[cfg(feature = "sqlite")]
+pub use sqlite::{OpenError, SqliteLedger, SqliteOptions};
 pub use stake::{OnDeath, Stake};
+pub use store_error::StoreError;

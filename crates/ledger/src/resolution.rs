@@ -4,6 +4,7 @@
 ///
 /// Its key is never bought again; whoever wants the same once more takes another name.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[cfg_attr(feature = "sqlite", derive(serde::Deserialize, serde::Serialize))]
 #[non_exhaustive]
 pub enum Resolution {
     /// What was paid for has come by another way. It counts as spent.

@@ -60,6 +60,7 @@ impl Stake {
 ///
 /// Death is no proof that it did not settle before.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[cfg_attr(feature = "sqlite", derive(serde::Deserialize, serde::Serialize))]
 #[non_exhaustive]
 pub enum OnDeath {
     /// It counts as spent on that day.

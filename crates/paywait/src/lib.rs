@@ -46,7 +46,7 @@
 //! # Features
 //!
 //! `retry`, `pay` and `pace` bring the layers, and are on by default. Without `pay` no alloy crate
-//! is in the tree. No TLS is chosen unless you ask for `rustls`; `json` forwards reqwest's.
+//! is in the tree. `sqlite` brings a ledger in a file. No TLS is chosen unless you ask for `rustls`; `json` forwards reqwest's.
 
 #[cfg(not(any(feature = "retry", feature = "pay", feature = "pace")))]
 compile_error!("paywait is made of layers: choose at least one of the features retry, pay, pace");
@@ -108,6 +108,8 @@ pub use paywait_call::{Answer, End, FailureKind, NotPaid, Report, Sent};
 pub use paywait_ledger::{
     Ledger, LedgerError, Limits, MemoryLedger, Reconciled, Record, Resolution, reconcile,
 };
+#[cfg(feature = "sqlite")]
+pub use paywait_ledger::{OpenError, SqliteLedger, SqliteOptions};
 #[cfg(feature = "pace")]
 pub use paywait_pacer::{MemoryStore, QuotaStore};
 pub use paywait_signals::{Action, Decision, Reason, Signal, Timestamp, Window};

@@ -8,7 +8,7 @@ use paywait_call::Patience;
 use paywait_pacer::QuotaStore;
 #[cfg(feature = "pay")]
 use {
-    paywait_ledger::{Durable, Ledger, LedgerError, OnDeath},
+    paywait_ledger::{Durable, Ledger, LedgerError, OnDeath, StoreError},
     paywait_x402::{Derivation, Network, Policy, Wallet, death_margin},
     std::time::Duration,
 };
@@ -53,7 +53,7 @@ impl Purse {
         asked: Durable<Result<T, LedgerError>>,
     ) -> Result<T, LedgerError> {
         let answer = tokio::time::timeout(self.writing_time, asked).await;
-        answer.unwrap_or_else(|_| Err(LedgerError::Store("no answer in time".to_owned())))
+        answer.unwrap_or_else(|_| Err(StoreError::Late.into()))
     }
 
     /// What becomes of a hold on `network` when what was signed has died with neither receipt nor

@@ -78,9 +78,9 @@ impl Purchase {
     /// and the last of them was shown `shown` times.
     ///
     /// `money` is what the record says; a record that does not say more than *signed* is taken as
-    /// *unknown*, since whoever wrote it may have died after sending. What this purchase knows itself
-    /// it keeps: the two together are what is known. Where the record has fewer payments than this
-    /// purchase, or none, nothing is taken up.
+    /// *unknown*, since whoever wrote it may have died after sending. A purchase whose bytes stand
+    /// already keeps them, unless more stand there by now, and keeps what it knows: the two together
+    /// are what is known. Without payments nothing is taken up.
     pub fn resume(
         &mut self,
         key: PurchaseKey,
@@ -88,10 +88,7 @@ impl Purchase {
         money: Money,
         shown: u32,
     ) {
-        let Some(last) = payments
-            .last()
-            .filter(|_| payments.len() >= self.payments.len())
-        else {
+        let Some(last) = payments.last() else {
             return;
         };
         let told = match money {
@@ -99,21 +96,20 @@ impl Purchase {
             Money::Refused | Money::Pending | Money::Unknown | Money::Settled => money,
         };
         // what was refused to another was not refused here
-        let stays = self.money == Money::Sent && told == Money::Refused;
-        self.money = if self.payments.is_empty() {
-            told
-        } else if stays {
-            Money::Sent
-        } else {
-            self.money.hearing(told)
-        };
-        let more = payments.len() > self.payments.len();
-        let here = if more { 0 } else { self.shows.here };
+        let is_known = (self.money, told) == (Money::Sent, Money::Refused);
+        if self.payments.is_empty() {
+            self.money = told;
+        } else if !is_known {
+            self.money = self.money.hearing(told);
+        }
+        if payments.len() <= self.payments.len() {
+            return;
+        }
         self.key = key;
         self.payment_id = last.payment_id().clone();
         self.shows = Shows {
-            here,
-            before: shown.saturating_sub(here),
+            here: 0,
+            before: shown,
         };
         self.payments = payments;
         self.step = Step::Idle;

@@ -1,13 +1,16 @@
 //! What must hold at every step, whatever has happened.
 
+use std::time::Duration;
+
 use paywait_call::{End, NotPaid};
 use paywait_ledger::Owner;
 use paywait_signals::Timestamp;
 use paywait_x402::{Amount, KnownAsset, Money, PurchaseKey, SignedPayment, Terms, Usd};
 
 use crate::chain::Auth;
+use crate::driver::price;
 use crate::market::{Market, ready};
-use crate::process::{Running, price};
+use crate::process::Running;
 
 /// What one ledger was given of one purchase.
 #[derive(Debug, Default)]
@@ -26,6 +29,8 @@ pub(crate) struct Exposure {
     pub(crate) unused: bool,
     pub(crate) in_hand: bool,
     holder: Option<Owner>,
+    /// Until when the holder has it, if it writes no more.
+    leased_until: Timestamp,
     named: bool,
     request: u8,
 }
@@ -70,6 +75,7 @@ impl Market {
         assert!(!exposure.delivered, "signed for what was delivered");
         assert!(!exposure.resolved, "signed for what was ended by hand");
         run.open |= exposure.open;
+        run.has_it = true;
         if signatures > 0 {
             assert!(signatures < MOST_SIGNATURES, "a third signature");
             let dead = exposure.expires() <= wall.as_secs();
@@ -77,6 +83,24 @@ impl Market {
             assert_ne!(money, Some(Money::Settled), "signed again after a receipt");
             self.tally.count("second signature");
         }
+        self.leased(run);
+    }
+
+    /// The ledger gave the purchase, or took a write of its holder.
+    pub(crate) fn leased(&mut self, run: &Running) {
+        let least = self.least();
+        let exposure = self.exposure(run);
+        let until = exposure.leased_until;
+        // one that ends later than any that is given now is of a clock that has jumped
+        let lasts = least < until && until <= least.saturating_add(LEASE);
+        let other = exposure.holder != Some(run.owner);
+        assert!(
+            !(lasts && other && exposure.in_hand),
+            "two have one purchase in hand"
+        );
+        exposure.holder = Some(run.owner);
+        exposure.in_hand = true;
+        exposure.leased_until = least.saturating_add(LEASE);
     }
 
     /// The signer is asked: the price must be held.
@@ -95,8 +119,6 @@ impl Market {
         let amount = payment.amount();
         let exposure = self.exposure(run);
         assert!(!exposure.resolved, "it was ended by hand");
-        exposure.in_hand = true;
-        exposure.holder = Some(run.owner);
         if !exposure.persisted.contains(&auth) {
             exposure.persisted.push(auth);
             exposure.price = exposure.price.max(dollars(amount));
@@ -119,12 +141,11 @@ impl Market {
         stands.dedup();
         assert_eq!(stands, exposure.persisted, "not what was written");
         run.open |= exposure.open;
-        let left = std::mem::replace(&mut exposure.in_hand, true);
-        if left && !run.has_it {
+        if exposure.in_hand && !run.has_it {
             self.tally.count("lease expired");
         }
         run.has_it = true;
-        self.exposure(run).holder = Some(run.owner);
+        self.leased(run);
     }
 
     /// Bytes are about to leave.
@@ -153,6 +174,7 @@ impl Market {
 
     /// The ledger was told what is known of the money.
     pub(crate) fn noted(&mut self, run: &Running, settled: bool, delivered: bool) {
+        self.leased(run);
         let now = self.now;
         let exposure = self.exposure(run);
         exposure.delivered |= delivered;
@@ -192,7 +214,7 @@ impl Market {
     pub(crate) fn check_end(&mut self, run: &Running, end: &End) {
         use End::{InFlight, KeySpent, OutcomeUnknown, PaidNotDelivered, Served};
         self.tally.count(format!("end {}", kind(end)));
-        let of_other = *end == End::NotPaid(NotPaid::OtherRequest);
+        let of_other = matches!(end, End::NotPaid(NotPaid::OtherRequest));
         let shown = run
             .call
             .purchase()
@@ -258,6 +280,9 @@ pub(crate) const fn kind(end: &End) -> &'static str {
 /// As long as a call sleeps at most, in milliseconds, where the clock does not go back: its whole
 /// time, and a look at another caller.
 const MOST_SLEPT: u64 = 400_000;
+
+/// As long as nobody else gets it.
+const LEASE: Duration = Duration::from_secs(30);
 
 /// One purchase is signed so often at most.
 const MOST_SIGNATURES: usize = 2;

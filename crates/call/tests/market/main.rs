@@ -7,6 +7,7 @@
 
 #![expect(
     clippy::arithmetic_side_effects,
+    clippy::disallowed_methods,
     clippy::indexing_slicing,
     clippy::print_stdout,
     clippy::unwrap_used,
@@ -17,6 +18,7 @@
 mod alphabet;
 mod chain;
 mod checks;
+mod driver;
 mod market;
 mod process;
 mod schedule;
@@ -28,7 +30,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
-use paywait_ledger::{Ledger, MemoryLedger};
+use paywait_ledger::MemoryLedger;
 
 use alphabet::Death;
 use market::{Books, Market};
@@ -42,7 +44,7 @@ fn in_memory() -> Books {
     let ledger = Arc::new(MemoryLedger::new());
     let used = Arc::clone(&ledger);
     Books {
-        ledger: ledger as Arc<dyn Ledger>,
+        ledger,
         used: Arc::new(move |now| used.used_today(now)),
         // what is only in memory is not opened twice: it lives on
         reopens: Arc::new(Books::clone),

@@ -14,7 +14,7 @@ use paywait_x402::{Network, Policy, PurchaseKey, Usd, Wallet, usd};
 use crate::chain::{Auth, Chain};
 use crate::checks::Exposure;
 use crate::script::Script;
-use crate::seller::{self, Answer, SPACES, Turn};
+use crate::seller::{self, Answer, SPACES, Turn, Way};
 use crate::tally::Tally;
 
 /// One store of records, and what it counts.
@@ -130,10 +130,6 @@ impl Market {
         self.anchor = (self.now, self.least().as_millis());
     }
 
-    pub(crate) fn fingerprint(&self, request: u8) -> Fingerprint {
-        Fingerprint::of("POST", "https://seller.example/", &[request])
-    }
-
     pub(crate) fn bytes(&mut self) -> [u8; 32] {
         let mut bytes = [0; 32];
         self.rng.fill(&mut bytes);
@@ -142,10 +138,14 @@ impl Market {
 
     /// Lets a request arrive.
     pub(crate) fn serve(&mut self, turn: &Turn, payment: Option<&Auth>) -> Answer {
-        let answer = seller::take(turn, payment, &mut self.chain, self.now);
-        if turn.way == seller::Way::Doubled {
-            // what is delivered twice is settled as if it were two
-            seller::take(turn, payment, &mut self.chain, self.now);
+        let mut answer = seller::take(turn, payment, &mut self.chain, self.now);
+        if matches!(turn.way, Way::Doubled | Way::DoubledLast) {
+            // what is delivered twice is taken for two
+            self.mine();
+            let second = seller::take(turn, payment, &mut self.chain, self.now);
+            if turn.way == Way::DoubledLast {
+                answer = second;
+            }
         }
         self.mine();
         answer
@@ -188,6 +188,10 @@ pub(crate) fn wallet() -> &'static Wallet {
 
 pub(crate) fn policy() -> Arc<Policy> {
     Arc::clone(&POLICY)
+}
+
+pub(crate) fn fingerprint(request: u8) -> Fingerprint {
+    Fingerprint::of("POST", "https://seller.example/", &[request])
 }
 
 /// A ledger in these tests is ready at once, and so is a signer in this process.

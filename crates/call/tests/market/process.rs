@@ -1,17 +1,15 @@
 //! One process with one call in its hands: a driver that does one half of a step at a time, so that
 //! it can die, be dropped or be overtaken between any two.
 
-use http::HeaderMap;
 use paywait_call::{
     Action, Answered, Call, Facts, Failure, FailureKind, Intended, Means, Recalled,
 };
-use paywait_call::{End, NotPaid, Outgoing, Patience};
-use paywait_ledger::{Intent, LedgerError, Note, Owner, Taken};
+use paywait_call::{End, Patience};
+use paywait_ledger::Owner;
 use paywait_signals::{Reply, Timestamp};
-use paywait_x402::{Derivation, KnownAsset, Money, PurchaseKey, SignedPayment, Terms, Usd};
+use paywait_x402::{Derivation, PurchaseKey, SignedPayment};
 
-use crate::chain::Auth;
-use crate::market::{Market, policy, ready, wallet};
+use crate::market::{Market, fingerprint, policy, ready, wallet};
 use crate::seller::{Answer, Says, Turn, Way};
 
 /// A call under way, and what its driver holds for it.
@@ -25,9 +23,9 @@ pub(crate) struct Running {
     pub(crate) request: u8,
     /// Which ledger it writes to.
     pub(crate) books: usize,
-    signer_asked: bool,
+    pub(crate) signer_asked: bool,
     /// What was done and the call was not told of.
-    told: Option<Told>,
+    pub(crate) told: Option<Told>,
     /// In true time, in milliseconds: when it goes on.
     pub(crate) wakes: u64,
     /// When its lease is renewed next; never, where it is stalled.
@@ -41,6 +39,8 @@ pub(crate) struct Running {
     pub(crate) open: bool,
     /// Whether the ledger gave it the purchase.
     pub(crate) has_it: bool,
+    /// Whether the ledger could not write what became known.
+    pub(crate) untold: bool,
 }
 
 /// How a call is made.
@@ -69,7 +69,7 @@ pub(crate) const PLAN: Plan = Plan {
 };
 
 /// What came of an action.
-enum Told {
+pub(crate) enum Told {
     Admitted(Timestamp),
     Recalled(Recalled),
     Intended(Intended),
@@ -130,6 +130,7 @@ impl Running {
             served: false,
             open: false,
             has_it: false,
+            untold: false,
         }
     }
 
@@ -159,7 +160,7 @@ impl Running {
                 Told::Admitted(market.wall().saturating_add(slot))
             }
             Action::Recall => {
-                let fingerprint = market.fingerprint(self.request);
+                let fingerprint = fingerprint(self.request);
                 let ledger = market.ledger(self.books);
                 let taken = ledger.take(self.key, fingerprint, self.owner, market.least());
                 Told::Recalled(self.recalled(ready(taken), market))
@@ -232,149 +233,6 @@ impl Running {
         self.note(market);
         self.told = Some(Told::Heard(turn, paid, answer));
     }
-
-    /// What the ledger has, as the machine is told of it.
-    fn recalled(&mut self, taken: Result<Taken, LedgerError>, market: &mut Market) -> Recalled {
-        match taken {
-            Ok(Taken::Nothing) => Recalled::Nothing,
-            Ok(Taken::Standing(standing)) => {
-                if standing.key != self.key {
-                    market.tally.count("taken over".to_owned());
-                }
-                self.key = standing.key;
-                market.check_recalled(self, &standing.payments);
-                let last = standing.payments.last().unwrap();
-                if last.valid_before().saturating_sub(10) <= market.wall().as_secs() {
-                    market.tally.count("dead resume".to_owned());
-                }
-                Recalled::Standing {
-                    key: standing.key,
-                    payments: standing.payments,
-                    money: standing.money,
-                    shown: standing.shown,
-                }
-            }
-            Ok(Taken::InFlight) => Recalled::InFlight,
-            Ok(Taken::Spent(_)) => Recalled::Spent,
-            Ok(other) => panic!("{other:?}"),
-            Err(error) => Recalled::Refused(not_paid(&error)),
-        }
-    }
-
-    fn intend(&mut self, terms: &Terms, market: &mut Market) -> Intended {
-        let known = self.call.purchase().unwrap().payments().len();
-        let fingerprint = market.fingerprint(self.request);
-        let intent = Intent::new(self.key, fingerprint, terms, price(terms))
-            .named(self.named)
-            .known(known)
-            .takes_over(true)
-            .on_death(market.on_death);
-        let ledger = market.ledger(self.books);
-        match ready(ledger.intend(intent, self.owner, market.least())) {
-            Ok(Taken::Intended) => {
-                market.check_intended(self);
-                self.has_it = true;
-                Intended::New
-            }
-            Ok(Taken::Nothing) => panic!("it wrote no intent"),
-            Err(error) => Intended::Refused(not_paid(&error)),
-            taken => Intended::Stands(self.recalled(taken, market)),
-        }
-    }
-
-    fn sign(&mut self, terms: &Terms, market: &mut Market) -> Result<SignedPayment, String> {
-        self.signer_asked = true;
-        market.check_signing(self, terms);
-        if market.script.signer_fails() {
-            return Err("no".to_owned());
-        }
-        Ok(ready(wallet().sign(terms)).unwrap())
-    }
-
-    fn persist(
-        &mut self,
-        payment: SignedPayment,
-        market: &mut Market,
-    ) -> Result<SignedPayment, String> {
-        let ledger = market.ledger(self.books);
-        let stands = ready(ledger.persist(self.key, self.owner, payment, market.least()));
-        if let Ok(payment) = &stands {
-            market.check_persisted(self, payment);
-        }
-        stands.map_err(|error| error.to_string())
-    }
-
-    fn send(&mut self, outgoing: Outgoing, market: &mut Market) -> (Turn, bool, Answer) {
-        let mut fields = HeaderMap::new();
-        outgoing.write(&mut fields);
-        let payment = fields.remove("payment-signature");
-        let payment = payment.map(|header| Auth::read(&header));
-        let turn = market.script.turn();
-        if let Some(auth) = &payment {
-            market.check_showing(self, auth);
-        }
-        let paid = payment.is_some();
-        let leaves = turn.says != Says::TurnedBack && turn.way != Way::Unconnected;
-        let arrives = leaves && turn.way != Way::RequestLost;
-        market.tell(|| format!("paid {paid}: {turn:?}"));
-        let answer = market.serve(&turn, payment.as_ref().filter(|_| arrives));
-        self.wakes = market.now + turn.takes;
-        (turn, paid, answer)
-    }
-
-    /// Writes what is known of the money.
-    pub(crate) fn note(&self, market: &mut Market) {
-        let Some(purchase) = self.call.purchase().filter(|purchase| purchase.is_signed()) else {
-            return;
-        };
-        let delivered = self.call.end() == Some(&End::Served);
-        let note = Note::new(purchase.money(), purchase.shown()).delivered(delivered);
-        let ledger = market.ledger(self.books);
-        let noted = ready(ledger.note(self.key, self.owner, note, market.least()));
-        if noted == Err(LedgerError::Lost) {
-            market.tally.count("lost its lease".to_owned());
-        }
-        if noted.is_ok() {
-            market.noted(self, purchase.money() == Money::Settled, delivered);
-        }
-    }
-
-    /// When it can go on, or is to say that it lives.
-    pub(crate) fn next_event(&self) -> u64 {
-        self.renews.unwrap_or(u64::MAX).min(self.wakes)
-    }
-
-    /// Says that the purchase is still in hand.
-    pub(crate) fn renew_if_due(&mut self, market: &Market) {
-        if self.renews.is_none_or(|at| at > market.now) {
-            return;
-        }
-        let ledger = market.ledger(self.books);
-        let _lost = ready(ledger.renew(self.key, self.owner, market.least()));
-        self.renews = Some(market.now + RENEWED_EVERY);
-    }
-
-    /// The process dies, or the driver is dropped: what was out stays out.
-    pub(crate) fn die(&mut self, market: &mut Market) {
-        market.tell(|| format!("{:?} dies", self.owner));
-        let out =
-            matches!(&self.told, Some(Told::Sent(turn, true, _)) if turn.says != Says::TurnedBack);
-        if out {
-            market.heard(self, false);
-        }
-    }
-
-    /// What a driver does when it is dropped: what is out is noted, and the purchase given back.
-    pub(crate) fn release(&self, market: &mut Market) {
-        if matches!(self.told, Some(Told::Sent(..))) {
-            self.note(market);
-        }
-        let ledger = market.ledger(self.books);
-        ledger.release(self.key, self.owner, self.signer_asked);
-        if self.has_it {
-            market.given_back(self);
-        }
-    }
 }
 
 fn answered<'a>(turn: &Turn, answer: &'a Answer) -> Answered<'a> {
@@ -384,24 +242,8 @@ fn answered<'a>(turn: &Turn, answer: &'a Answer) -> Answered<'a> {
         .cut(turn.way == Way::BodyCut)
 }
 
-pub(crate) fn price(terms: &Terms) -> Usd {
-    let known = KnownAsset::find(terms.asset()).unwrap();
-    known.usd(terms.amount()).unwrap()
-}
-
-fn not_paid(error: &LedgerError) -> NotPaid {
-    match error {
-        LedgerError::OverLimit { come_back, .. } => NotPaid::Limit {
-            what: error.to_string(),
-            come_back: *come_back,
-        },
-        LedgerError::OtherRequest => NotPaid::OtherRequest,
-        _ => NotPaid::Ledger(error.to_string()),
-    }
-}
-
 /// A third of a lease.
-const RENEWED_EVERY: u64 = 10_000;
+pub(crate) const RENEWED_EVERY: u64 = 10_000;
 
 /// More than any call takes: attempts, waits and looks at another's purchase, with all that a paid
 /// send needs before it.

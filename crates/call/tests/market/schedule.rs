@@ -100,7 +100,7 @@ impl Schedule {
             let wait = first.unwrap_or(now).saturating_sub(now);
             self.market.pass(wait);
             for run in &mut self.running {
-                run.renew_if_due(&self.market);
+                run.renew_if_due(&mut self.market);
             }
             return;
         }
@@ -109,7 +109,7 @@ impl Schedule {
         let went = run.step(&mut self.market);
         self.market.check_holds(run.books);
         if let Went::Ended(end) = went {
-            let run = self.running.swap_remove(place);
+            let mut run = self.running.swap_remove(place);
             self.market.check_end(&run, &end);
             run.release(&mut self.market);
         }

@@ -28,6 +28,16 @@ struct Mood {
     changes: bool,
 }
 
+/// How the store of a ledger fails.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Fault {
+    None,
+    /// It writes nothing.
+    Unwritten,
+    /// It writes, and its answer is not heard.
+    Unheard,
+}
+
 impl Script {
     pub(crate) fn of(says: &[Turn]) -> Self {
         Self {
@@ -58,6 +68,14 @@ impl Script {
     pub(crate) fn slot(&mut self) -> u64 {
         let drawn = self.drawn.as_mut();
         drawn.map_or(0, |mood| mood.one_of(&[0, 0, 0, 5_000, 60_000, 130_000]))
+    }
+
+    pub(crate) fn fault(&mut self) -> Fault {
+        match self.drawn.as_mut().map(|mood| mood.rng.u8(..100)) {
+            Some(0) => Fault::Unwritten,
+            Some(1) => Fault::Unheard,
+            _ => Fault::None,
+        }
     }
 
     pub(crate) fn signer_fails(&mut self) -> bool {
@@ -150,7 +168,7 @@ impl Mood {
             Way::Unconnected,
             Way::BodyCut,
             Way::Doubled,
-            Way::Doubled,
+            Way::DoubledLast,
             Way::Elsewhere,
             Way::Redirected,
         ])

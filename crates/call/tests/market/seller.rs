@@ -65,7 +65,9 @@ pub(crate) enum Way {
     /// No connection came about.
     Unconnected,
     BodyCut,
+    /// Delivered twice: the first answer comes, or the last.
     Doubled,
+    DoubledLast,
     Elsewhere,
     Redirected,
 }
