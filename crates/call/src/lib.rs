@@ -31,7 +31,11 @@ mod buying;
 mod call;
 mod course;
 mod end;
+#[cfg(feature = "pay")]
+mod errand;
 mod facts;
+#[cfg(feature = "pay")]
+mod means;
 mod patience;
 mod repeats;
 mod report;
@@ -39,12 +43,12 @@ mod report;
 pub use action::{Action, Outgoing};
 pub use answered::Answered;
 #[cfg(feature = "pay")]
-pub use buyer::Means;
-#[cfg(feature = "pay")]
 pub use buying::{Intended, Recalled};
 pub use call::Call;
 pub use end::{End, NotPaid};
 pub use facts::{Facts, Failure, FailureKind};
+#[cfg(feature = "pay")]
+pub use means::Means;
 pub use patience::Patience;
 #[cfg(feature = "pay")]
 pub use report::Paid;

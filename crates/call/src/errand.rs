@@ -1,0 +1,155 @@
+//! What one call may buy, and how far that has come: its offer, and the one purchase.
+
+use std::time::Duration;
+
+use http::StatusCode;
+use paywait_signals::{FailureClass, OfferStanding, ReceiptStanding, Standing, Timestamp};
+use paywait_x402::{
+    Mend, Offer, PaymentId, Purchase, Refusal, SignedPayment, Terms, mend_of, valid_before,
+};
+
+use crate::{Answered, Means, NotPaid};
+
+/// What one call may buy, and how far that has come.
+#[derive(Debug)]
+pub(crate) struct Errand {
+    pub(crate) means: Means,
+    pub(crate) purchase: Purchase,
+    /// The last offer that was read, and which entry of it to pay.
+    pub(crate) offer: Option<(Offer, Result<usize, Refusal>)>,
+    /// What a second signature is to mend.
+    pub(crate) mend: Option<Mend>,
+    /// The ledger knows of a reason that this call does not: it signs nothing beside what stands.
+    pub(crate) barred: bool,
+    /// The next send asks for the price, whatever could be shown.
+    pub(crate) asks_price: bool,
+    /// How far the seller's clock is ahead, bounded.
+    pub(crate) ahead: Duration,
+}
+
+impl Errand {
+    pub(crate) fn new(means: Means) -> Self {
+        let payment_id = if means.named {
+            means.derivation.payment_id(means.payer, means.key)
+        } else {
+            PaymentId::random()
+        };
+        Self {
+            purchase: Purchase::new(means.key, payment_id),
+            means,
+            offer: None,
+            mend: None,
+            barred: false,
+            asks_price: false,
+            ahead: Duration::ZERO,
+        }
+    }
+
+    /// Reads the offer of a reply to an unpaid request, and keeps it.
+    pub(crate) fn read_offer(&mut self, answer: &Answered<'_>) -> OfferStanding {
+        self.offer = None;
+        match read_offer(answer) {
+            Ok(offer) => {
+                let choice = match self.purchase.payment() {
+                    Some(first) => self.means.policy.choose_again(&offer, first),
+                    None => self.means.policy.choose(&offer),
+                };
+                self.offer = Some((offer, choice));
+                OfferStanding::Payable
+            }
+            Err(none) => none,
+        }
+    }
+
+    /// Reads a reply to a paid send. Where it refuses what a second signature could mend, it may
+    /// bring the offer for that one.
+    pub(crate) fn hear(&mut self, answer: &Answered<'_>, now: Timestamp) -> Standing {
+        // who was not asked cannot say that the payment moved nothing
+        if !answer.same_origin {
+            self.purchase.handle_lost();
+        }
+        let standing = self.purchase.handle_reply(answer.reply, now);
+        if let ReceiptStanding::Failed {
+            class: FailureClass::BeforeBroadcast,
+            reason,
+        } = &standing.receipt
+        {
+            self.mend = mend_of(reason);
+            let brings_offer = read_offer(answer).is_ok();
+            if brings_offer || self.mend == Some(Mend::Terms) {
+                self.read_offer(answer);
+            }
+        }
+        standing
+    }
+
+    pub(crate) fn mends(&self, now: Timestamp) -> bool {
+        self.mend.is_some() && self.may_sign_again(now)
+    }
+
+    fn may_sign_again(&self, now: Timestamp) -> bool {
+        !self.barred && self.purchase.may_sign_again(now)
+    }
+
+    /// Returns whether what was signed is too old to be shown, and may be signed again.
+    pub(crate) fn outlived(&self, now: Timestamp) -> bool {
+        let until = self.purchase.show_until();
+        until.is_some_and(|until| until <= now) && self.may_sign_again(now)
+    }
+
+    /// Returns whether an entry was chosen.
+    pub(crate) const fn has_chosen(&self) -> bool {
+        matches!(&self.offer, Some((_, Ok(_))))
+    }
+
+    /// Accepts the chosen entry, with a window that starts now.
+    ///
+    /// The entry is checked against the policy once more: what is signed is what was checked.
+    pub(crate) fn accept(&mut self, now: Timestamp) -> Result<(), NotPaid> {
+        let nothing = NotPaid::Policy(Refusal::NothingOffered);
+        let Some((offer, Ok(choice))) = &self.offer else {
+            return Err(nothing);
+        };
+        let entry = offer.entries().get(*choice).ok_or(nothing)?;
+        let Means {
+            policy,
+            payer,
+            derivation,
+            ..
+        } = &self.means;
+        policy.check(entry).map_err(NotPaid::Policy)?;
+        let nonce = match self.purchase.payment() {
+            Some(first) => SignedPayment::nonce(first),
+            None => derivation.nonce(*payer, entry.asset(), self.means.key),
+        };
+        // a window that proved too short is as long as is allowed at all
+        let asked = match self.mend {
+            Some(Mend::Window) => u64::MAX,
+            _ => entry.max_timeout_seconds(),
+        };
+        let start = now.saturating_add(self.ahead);
+        let until = valid_before(start, asked, policy.longest_window());
+        let id = self.purchase.payment_id().clone();
+        let terms = Terms::new(offer, *choice, *payer, nonce, id, until).map_err(NotPaid::Terms)?;
+        let accepted = self.purchase.accept(terms, now);
+        accepted.map_err(|error| NotPaid::Ledger(error.to_string()))
+    }
+}
+
+/// Reads the offer of a reply to an unpaid request, or says why there is none to pay.
+///
+/// An offer from another origin than the one that was asked is none.
+pub(crate) fn read_offer(answer: &Answered<'_>) -> Result<Offer, OfferStanding> {
+    let reply = answer.reply;
+    if reply.status != StatusCode::PAYMENT_REQUIRED || !answer.same_origin {
+        return Err(OfferStanding::None);
+    }
+    match Offer::of(reply.headers, reply.body) {
+        Ok(None) => Err(OfferStanding::None),
+        Ok(Some(offer)) if !offer.is_empty() => Ok(offer),
+        Ok(Some(_)) | Err(_) => Err(OfferStanding::Unreadable),
+    }
+}
+
+/// A seller's clock may move the end of a window by no more than this.
+pub(crate) const MOST_AHEAD: Duration = Duration::from_secs(120);
