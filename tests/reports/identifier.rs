@@ -1,0 +1,4 @@
+//! Reports of the area *identifier*.
+
+/// The reports that do not apply, and why.
+pub(crate) const NOT_OURS: &[(&str, &str)] = &[];
