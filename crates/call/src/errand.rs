@@ -87,7 +87,7 @@ impl Errand {
         self.mend.is_some() && self.may_sign_again(now)
     }
 
-    fn may_sign_again(&self, now: Timestamp) -> bool {
+    pub(crate) fn may_sign_again(&self, now: Timestamp) -> bool {
         !self.barred && self.purchase.may_sign_again(now)
     }
 
