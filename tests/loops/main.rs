@@ -8,3 +8,5 @@ mod ledger;
 mod matrix;
 #[cfg(test)]
 mod sales;
+#[cfg(test)]
+mod steps;
