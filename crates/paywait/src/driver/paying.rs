@@ -23,6 +23,13 @@ pub(crate) struct Till {
     fingerprint: Option<Fingerprint>,
 }
 
+impl Till {
+    /// Whether a paid response is kept for a later call of the same name.
+    fn keeps(&self) -> bool {
+        self.purse.keeps_responses && self.named
+    }
+}
+
 impl Driver<'_> {
     /// Lends the call its means once they can be of use: it asks for a price, or has a name.
     /// A call that is free never draws a key.
@@ -197,6 +204,22 @@ impl Driver<'_> {
 
     /// Queues a note of what is known of the money; it is awaited later.
     pub(super) fn note_money(&self, paid: Option<kept::Paid<'_>>) -> Option<Noted> {
+        let till = self.till.as_ref()?;
+        let kept = paid.filter(|_| till.keeps()).map(kept::Paid::keep);
+        // what is kept can be given out again, so nobody has to pay for it again
+        let delivered = kept.is_some();
+        self.note(|note| note.kept(kept).delivered(delivered))
+    }
+
+    /// Queues a note that what was paid for is handed out now. It is not awaited: a caller that drops
+    /// the call while it waits has not got the response, and is to find the purchase undelivered.
+    pub(super) fn note_delivered(&self) {
+        if self.call.end() == Some(&End::Served) {
+            drop(self.note(|note| note.delivered(true)));
+        }
+    }
+
+    fn note(&self, add: impl FnOnce(Note) -> Note) -> Option<Noted> {
         let (till, lease) = (self.till.as_ref()?, self.stake.lease.as_ref()?);
         let purchase = self.call.purchase()?;
         if !purchase.is_signed() {
@@ -204,11 +227,8 @@ impl Driver<'_> {
         }
         let transaction = purchase.receipt().map(Receipt::transaction);
         let transaction = transaction.filter(|hash| !hash.is_empty());
-        let keeps = till.purse.keeps_responses && till.named;
-        let note = Note::new(purchase.money(), purchase.shown())
-            .delivered(self.call.end() == Some(&End::Served))
-            .transaction(transaction.map(str::to_owned))
-            .kept(paid.filter(|_| keeps).map(kept::Paid::keep));
+        let note = Note::new(purchase.money(), purchase.shown());
+        let note = add(note.transaction(transaction.map(str::to_owned)));
         let least = self.running.clock.least();
         Some(Noted {
             money: purchase.money(),
@@ -219,8 +239,9 @@ impl Driver<'_> {
     /// Notes an answer that was read, if that says more than its head did, of which `first` was noted.
     pub(super) async fn note_answer(&mut self, first: Option<Noted>, read: &Read) {
         let served = self.call.end() == Some(&End::Served);
+        let keeps = self.till.as_ref().is_some_and(Till::keeps);
         let known = self.call.purchase().map(Purchase::money);
-        let says_more = served || first.as_ref().map(|first| first.money) != known;
+        let says_more = (served && keeps) || first.as_ref().map(|first| first.money) != known;
         let second = says_more
             .then(|| {
                 let response = &read.response;
