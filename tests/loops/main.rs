@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod around;
 #[cfg(test)]
+mod ends;
+#[cfg(test)]
 mod ledger;
 #[cfg(test)]
 mod matrix;
