@@ -1,5 +1,6 @@
 //! Loops that callers put around a call, and what each of their turns is told.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use backon::{ConstantBuilder, Retryable as _};
@@ -10,6 +11,7 @@ use reqwest_middleware::{ClientBuilder, ClientWithMiddleware};
 use reqwest_retry::policies::ExponentialBackoff;
 use reqwest_retry::{Jitter, RetryTransientMiddleware, Retryable, RetryableStrategy};
 use support::buyer::{Buyer, Ours};
+use support::clock::FakeClock;
 use support::foreign::outer_loop;
 use tokio::time::timeout;
 
@@ -32,6 +34,8 @@ pub(crate) enum Around {
     PlainPayAlone,
     /// The same, with a client that is built anew each time and the ledger kept.
     Rebuilt,
+    /// It lets six or seven minutes pass between its turns: payments die meanwhile.
+    Slow,
     /// The same request is cloned, with the extensions of the turn before.
     Cloned,
     /// Each turn runs in a task of its own.
@@ -75,6 +79,7 @@ pub(crate) struct Target {
     pub(crate) timeout: Duration,
     /// The order of our layers.
     pub(crate) order: [Ours; 3],
+    pub(crate) clock: Arc<FakeClock>,
 }
 
 impl Target {
@@ -165,7 +170,7 @@ impl Told {
 }
 
 impl Around {
-    pub(crate) const ALL: [Self; 13] = [
+    pub(crate) const ALL: [Self; 14] = [
         Self::Retry,
         Self::RetryAll,
         Self::RetryUnder,
@@ -174,6 +179,7 @@ impl Around {
         Self::Plain,
         Self::PlainPayAlone,
         Self::Rebuilt,
+        Self::Slow,
         Self::Cloned,
         Self::Spawned,
         Self::Joined,
@@ -211,6 +217,14 @@ impl Around {
             | Self::RetryAllBetween => vec![target.turn(&client).await],
             Self::Plain | Self::PlainPayAlone => turns(async || target.turn(&client).await).await,
             Self::Rebuilt => turns(async || target.turn(&target.client(self, buyer)).await).await,
+            Self::Slow => {
+                turns(async || {
+                    let told = target.turn(&client).await;
+                    target.clock.advance(Duration::from_secs(400));
+                    told
+                })
+                .await
+            }
             Self::Cloned => cloned(&client, target).await,
             Self::Spawned => turns(async || spawned(&client, target).await).await,
             Self::Joined => {

@@ -11,4 +11,6 @@ mod matrix;
 #[cfg(test)]
 mod sales;
 #[cfg(test)]
+mod sdk;
+#[cfg(test)]
 mod steps;

@@ -75,6 +75,7 @@ async fn run(around: Around, sale: Sale, naming: Naming, nth: usize) -> Row {
         naming,
         timeout: sale.timeout,
         order: Ours::ORDERS[nth % Ours::ORDERS.len()],
+        clock: Arc::clone(&stand.clock),
     };
     let told = timeout(LONGEST, around.run(&buyer, &target)).await;
     let mut sins = Vec::new();
@@ -231,6 +232,7 @@ tables! {
     a_plain_loop_around_send_buys_once: Plain,
     a_plain_loop_around_a_client_that_only_pays_buys_once: PlainPayAlone,
     a_loop_that_builds_its_client_anew_buys_once: Rebuilt,
+    a_loop_that_lets_payments_die_between_its_turns_buys_once: Slow,
     a_loop_that_clones_the_request_and_keeps_the_extensions_buys_once: Cloned,
     a_loop_of_spawned_tasks_buys_once: Spawned,
     two_equal_calls_at_once_buy_once_if_they_have_one_name: Joined,
