@@ -60,6 +60,9 @@ impl Naming {
     pub(crate) const ALL: [Self; 3] = [Self::Name, Self::Scope, Self::Not];
 }
 
+/// What came of a call.
+type Ended = reqwest_middleware::Result<Response>;
+
 /// What a turn was told.
 #[derive(Clone, Debug)]
 pub(crate) struct Told {
@@ -101,25 +104,28 @@ impl Target {
 
     /// One turn with extensions of its own.
     async fn turn(&self, client: &ClientWithMiddleware) -> Told {
-        self.turn_with(client, self.request(), &mut self.extensions())
+        Told::of(self.call(client).await).await
+    }
+
+    async fn call(&self, client: &ClientWithMiddleware) -> Ended {
+        self.call_with(client, self.request(), &mut self.extensions())
             .await
     }
 
-    async fn turn_with(
+    async fn call_with(
         &self,
         client: &ClientWithMiddleware,
         request: Request,
         extensions: &mut Extensions,
-    ) -> Told {
+    ) -> Ended {
         let call = client.execute_with_extensions(request, extensions);
-        let ended = match self.naming {
+        match self.naming {
             Naming::Scope => {
                 let scope = Scope::new().with(Namespace::new("task-4"));
                 scope.run(call).await
             }
             Naming::Name | Naming::Not => call.await,
-        };
-        Told::of(ended).await
+        }
     }
 
     fn client(&self, around: Around, buyer: &Buyer) -> ClientWithMiddleware {
@@ -148,7 +154,7 @@ impl Target {
 }
 
 impl Told {
-    async fn of(ended: reqwest_middleware::Result<Response>) -> Self {
+    async fn of(ended: Ended) -> Self {
         match ended {
             Ok(response) => {
                 let status = response.status();
@@ -262,7 +268,7 @@ async fn cloned(client: &ClientWithMiddleware, target: &Target) -> Vec<Told> {
     let mut extensions = target.extensions();
     turns(async || {
         let copy = request.try_clone().unwrap();
-        target.turn_with(client, copy, &mut extensions).await
+        Told::of(target.call_with(client, copy, &mut extensions).await).await
     })
     .await
 }
@@ -285,21 +291,23 @@ async fn backed_on(client: &ClientWithMiddleware, target: &Target) -> Vec<Told> 
     vec![told.unwrap_or_else(|told| told)]
 }
 
-/// Drops turns in the middle, and lets the last one end.
+/// Drops calls in the middle, and lets the last ones end.
 async fn cut(client: &ClientWithMiddleware, target: &Target) -> Vec<Told> {
     let mut all = Vec::new();
     for patience in [2, 4, 7, 11, 16, 30, 60, 120] {
         let patience = Duration::from_millis(patience);
-        let Ok(told) = timeout(patience, target.turn(client)).await else {
+        // what was handed out is not asked for again, so its body is read in any case
+        let Ok(ended) = timeout(patience, target.call(client)).await else {
             continue;
         };
+        let told = Told::of(ended).await;
         let good = told.good;
         all.push(told);
         if good {
             return all;
         }
     }
-    all.push(target.turn(client).await);
+    all.extend(turns(async || target.turn(client).await).await);
     all
 }
 
@@ -315,7 +323,7 @@ fn retry_all() -> RetryTransientMiddleware<ExponentialBackoff, All> {
 struct All;
 
 impl RetryableStrategy for All {
-    fn handle(&self, ended: &reqwest_middleware::Result<Response>) -> Option<Retryable> {
+    fn handle(&self, ended: &Ended) -> Option<Retryable> {
         let good = ended
             .as_ref()
             .is_ok_and(|response| response.status().is_success());

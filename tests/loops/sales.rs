@@ -140,7 +140,9 @@ fn breaking() -> Vec<Sale> {
     let open = &[Kind::Unknown];
     let mut then_used = always(Step::settle_failed("nonce_already_used"));
     then_used.insert(0, Step::normal().reset());
-    let mut slow = Sale::of("settles, late", vec![late; 3], &[Kind::Served]).on_the_way(open);
+    let mut slow = Sale::of("settles, late", vec![late; 3], &[Kind::Served]);
+    // where this machine is busy, the price may come late too
+    slow.on_the_way = &[Kind::Unknown, Kind::Refused];
     slow.timeout = Duration::from_millis(150);
     vec![
         Sale::of(
@@ -228,12 +230,12 @@ fn refusing() -> Vec<Sale> {
         Sale::of(
             "402 new offer",
             always(Step::refused_but_moved("No matching payment requirements")),
-            &[Kind::Refused, Kind::NotPaid, Kind::Unknown, Kind::Paid],
+            &[Kind::Refused, Kind::Unknown],
         ),
         Sale::of(
             "402 no funds",
             always(Step::refused_but_moved("insufficient_funds")),
-            &[Kind::Refused, Kind::NotPaid, Kind::Unknown, Kind::Paid],
+            &[Kind::Refused, Kind::Unknown],
         ),
     ]
 }

@@ -4,13 +4,14 @@ use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
+use std::time::Duration;
 
 use http::Extensions;
 use paywait::{Clock, End, Ledger, PurchaseName};
 use paywait_ledger::{Owner, Taken};
 use paywait_seller::{Route, Step};
 use reqwest::{Method, Request, Response};
-use reqwest_middleware::{ClientWithMiddleware, Middleware, Next};
+use reqwest_middleware::{ClientBuilder, ClientWithMiddleware, Middleware, Next};
 use support::buyer::{Buyer, Ours, bare, report, status};
 use support::shop::{Stand, slow_down, upfront};
 use support::signer::CountingSigner;
@@ -194,4 +195,74 @@ async fn a_call_that_is_dropped_at_any_point_after_a_reset_is_taken_up_by_the_ne
 async fn a_call_that_is_dropped_at_any_point_after_a_paid_429_is_taken_up_by_the_next() {
     let throttles = [Step::settled(slow_down())];
     drop_all(Route::new("/report", upfront()).paid_script(throttles)).await;
+}
+
+/// Drops three calls, one after the other, after so many polls each; then lets one end.
+async fn drop_thrice(order: [Ours; 3], again: Again, polls: [usize; 3]) {
+    let what = format!("{order:?} {again:?}, {polls:?} polls");
+    let stand = Stand::open([Route::new("/report", upfront())]).await;
+    let buyer = Buyer::new(&stand.clock);
+    let client = client(&buyer, order);
+    let mut extensions = again.extensions();
+    let mut signed = 0;
+    for polls in polls.into_iter().chain([usize::MAX]) {
+        if again != Again::Kept {
+            extensions = again.extensions();
+        }
+        let call = client.execute_with_extensions(get(&stand), &mut extensions);
+        let ended = polled(call, polls).await;
+        if ended.is_none() {
+            assert_kept(&stand, &buyer, &what).await;
+            signed = buyer.signer.asked();
+            continue;
+        }
+        let ended = ended.unwrap();
+        assert_eq!(status(&ended), Some(200), "{what}: {ended:?}");
+        break;
+    }
+    assert_eq!((stand.nonces(), stand.settlements()), (1, 1), "{what}");
+    assert_eq!(buyer.signer.asked(), signed.max(1), "{what}");
+    let used = buyer.ledger.used_today(stand.clock.now()).to_string();
+    assert_eq!(used, "0.01", "{what}");
+}
+
+#[tokio::test]
+async fn calls_that_are_dropped_one_after_the_other_are_taken_up_by_the_next() {
+    let here = LocalSet::new();
+    let mut drops = JoinSet::new();
+    for (nth, order) in Ours::ORDERS.into_iter().enumerate() {
+        for again in Again::ALL {
+            let drop = async move {
+                // after the payment has left, in each of the calls: at all points, in all orders
+                for second in 1..=24 {
+                    let third = 1 + (second * 7 + nth * 5) % 24;
+                    drop_thrice(order, again, [17, second, third]).await;
+                }
+            };
+            drops.spawn_local_on(drop, &here);
+        }
+    }
+    here.run_until(drops.join_all()).await;
+}
+
+/// A time-out around `send` and the reading of the body drops what was handed out only if the body
+/// has to be waited for.
+#[tokio::test]
+async fn what_was_paid_for_is_handed_out_whole() {
+    for timed in [false, true] {
+        let stand = Stand::open([Route::new("/report", upfront())]).await;
+        let buyer = Buyer::new(&stand.clock);
+        let client = paywait::client_builder().no_proxy();
+        let client = match timed {
+            true => client.timeout(Duration::from_secs(10)),
+            false => client,
+        };
+        let layers = ClientBuilder::new(client.build().unwrap());
+        let client = buyer.attach(layers, Ours::Pay).build();
+        for _ in 0..20 {
+            let response = client.execute(get(&stand)).await.unwrap();
+            let body = polled(response.bytes(), 1).await;
+            assert!(body.is_some_and(|body| body.is_ok()), "{timed}");
+        }
+    }
 }
