@@ -114,15 +114,10 @@ impl Driver<'_> {
         }
     }
 
-    /// Writes the intent, and holds the price.
+    /// Writes the intent, and holds the price; or takes what an equal call left.
     pub(super) async fn intend(&mut self, terms: &Terms) {
         let intended = match self.intent(terms) {
-            Ok((purse, intent)) => {
-                let owner = self.lease();
-                let least = self.running.clock.least();
-                let asked = purse.ledger.intend(intent, owner, least);
-                purse.answer_of(asked).await
-            }
+            Ok((purse, intent)) => self.intend_or_take(&purse, intent).await,
             Err(why) => {
                 return self
                     .call
@@ -138,6 +133,40 @@ impl Driver<'_> {
             taken => Intended::Stands(self.recalled(taken)),
         };
         self.call.handle_intended(answer, self.now());
+    }
+
+    /// Asks the ledger to write the intent. If it names a purchase that an equal call left, that one is
+    /// taken; if others take each before, the intent is written after all.
+    async fn intend_or_take(
+        &mut self,
+        purse: &Purse,
+        intent: Intent,
+    ) -> Result<Taken, LedgerError> {
+        let (own, fingerprint) = (intent.key, intent.fingerprint);
+        for tries in 0_u8.. {
+            let owner = self.lease();
+            let least = self.running.clock.least();
+            let takes_over = intent.takes_over && tries < MOST_TAKEN_BEFORE;
+            let intent = intent.clone().takes_over(takes_over);
+            let asked = purse.ledger.intend(intent, owner, least);
+            let intended = purse.answer_of(asked).await?;
+            let Taken::Standing(left) = &intended else {
+                return Ok(intended);
+            };
+            if left.key == own {
+                return Ok(intended);
+            }
+            // from here on it is given back under its key, also where the answer is not waited for
+            self.lease_of(left.key);
+            let asked = purse.ledger.take(left.key, fingerprint, owner, least);
+            let taken = purse.answer_of(asked).await;
+            if matches!(taken, Ok(Taken::Standing(_))) {
+                return taken;
+            }
+            self.lease_of(own);
+            taken?;
+        }
+        Ok(Taken::Nothing)
     }
 
     fn intent(&mut self, terms: &Terms) -> Result<(Arc<Purse>, Intent), NotPaid> {
@@ -322,6 +351,9 @@ pub(super) struct Noted {
     money: Money,
     write: Durable<Result<(), LedgerError>>,
 }
+
+/// So often another may be quicker to take what was left.
+const MOST_TAKEN_BEFORE: u8 = 4;
 
 /// What the terms cost in dollars, rounded up.
 fn price(terms: &Terms) -> Option<Usd> {
