@@ -18,6 +18,7 @@ type Before = Arc<dyn Fn() -> Pin<Box<dyn Future<Output = ()> + Send>> + Send + 
 pub struct CountingSigner {
     key: PrivateKeySigner,
     asked: Arc<AtomicUsize>,
+    fails: usize,
     before: Option<Before>,
 }
 
@@ -27,6 +28,7 @@ impl CountingSigner {
         Self {
             key: PrivateKeySigner::random(),
             asked: Arc::default(),
+            fails: 0,
             before: None,
         }
     }
@@ -41,6 +43,13 @@ impl CountingSigner {
         self
     }
 
+    /// Fails the first so many `times`.
+    #[must_use]
+    pub const fn failing(mut self, times: usize) -> Self {
+        self.fails = times;
+        self
+    }
+
     /// Returns how often it was asked to sign.
     pub fn asked(&self) -> usize {
         self.asked.load(Ordering::SeqCst)
@@ -50,7 +59,10 @@ impl CountingSigner {
 #[async_trait::async_trait]
 impl Signer for CountingSigner {
     async fn sign_hash(&self, hash: &B256) -> alloy_signer::Result<Signature> {
-        self.asked.fetch_add(1, Ordering::SeqCst);
+        let asked_before = self.asked.fetch_add(1, Ordering::SeqCst);
+        if asked_before < self.fails {
+            return Err(alloy_signer::Error::other("the device is locked"));
+        }
         if let Some(before) = &self.before {
             before().await;
         }

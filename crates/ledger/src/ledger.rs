@@ -44,8 +44,11 @@ pub trait Ledger: fmt::Debug + Send + Sync {
 
     /// Writes an intent with its hold, and takes the purchase for `owner`; of one that stands, what
     /// is at stake is raised. Where more is signed than the intent knows of, or what is signed is
-    /// neither refused nor expired, that is handed back, and where an unnamed purchase of the same
-    /// request was left open, that one.
+    /// neither refused nor expired, that is handed back.
+    ///
+    /// Where an unnamed purchase of the same request was left open, that one is named in place of
+    /// writing anything, and is nobody's yet: it is [taken](Self::take) under its own key. So whoever
+    /// is dropped before he hears of it has nothing that he could not give back.
     ///
     /// # Errors
     ///

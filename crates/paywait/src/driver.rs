@@ -113,7 +113,10 @@ impl<'a> Driver<'a> {
                 // what is left is the end: without its feature no other action is handed out
                 _ => {
                     #[cfg(feature = "pay")]
-                    self.take_back_word();
+                    {
+                        self.note_delivered();
+                        self.take_back_word();
+                    }
                     return self.finish();
                 }
             }

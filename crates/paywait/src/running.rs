@@ -66,6 +66,9 @@ struct State {
     permit: Option<Permit>,
     #[cfg(feature = "pay")]
     taken: Option<Result<Taken, LedgerError>>,
+    /// A joining layer has asked the ledger for the purchase of the caller's key, and may have got it.
+    #[cfg(feature = "pay")]
+    asked_for_purchase: bool,
 }
 
 /// Which layer: two of a kind are told apart, and one that a send passes twice shows that a
@@ -189,7 +192,7 @@ impl Running {
     /// a driver that is gone is given back.
     pub(crate) fn close(&self) {
         self.is_closed.store(true, Ordering::Release);
-        #[cfg(any(feature = "pay", feature = "pace"))]
+        #[cfg(feature = "pace")]
         let left = self.gather();
         #[cfg(feature = "pace")]
         if let Some(permit) = left.permit
@@ -202,11 +205,14 @@ impl Running {
                 pacer.spend(permit);
             }
         }
+        // whether it was given is not known where the answer was not waited for; what the driver has
+        // given back is not given back twice
         #[cfg(feature = "pay")]
-        if let Some(Ok(Taken::Standing(standing))) = left.taken
-            && let Some(purse) = self.parts().purse
         {
-            purse.ledger.release(standing.key, self.owner(), true);
+            let asked = self.state().asked_for_purchase;
+            if let (true, Some(named), Some(purse)) = (asked, &self.named, self.parts().purse) {
+                purse.ledger.release(named.key, self.owner(), true);
+            }
         }
     }
 
@@ -262,6 +268,7 @@ impl Running {
         };
         let (key, owner) = (named.key, self.owner());
         let least = self.clock.least();
+        self.state().asked_for_purchase = true;
         let asked = purse.ledger.take(key, named.fingerprint, owner, least);
         let taken = purse.answer_of(asked).await;
         let nothing = matches!(taken, Ok(Taken::Nothing));

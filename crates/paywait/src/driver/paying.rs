@@ -23,6 +23,13 @@ pub(crate) struct Till {
     fingerprint: Option<Fingerprint>,
 }
 
+impl Till {
+    /// Whether a paid response is kept for a later call of the same name.
+    fn keeps(&self) -> bool {
+        self.purse.keeps_responses && self.named
+    }
+}
+
 impl Driver<'_> {
     /// Lends the call its means once they can be of use: it asks for a price, or has a name.
     /// A call that is free never draws a key.
@@ -107,15 +114,10 @@ impl Driver<'_> {
         }
     }
 
-    /// Writes the intent, and holds the price.
+    /// Writes the intent, and holds the price; or takes what an equal call left.
     pub(super) async fn intend(&mut self, terms: &Terms) {
         let intended = match self.intent(terms) {
-            Ok((purse, intent)) => {
-                let owner = self.lease();
-                let least = self.running.clock.least();
-                let asked = purse.ledger.intend(intent, owner, least);
-                purse.answer_of(asked).await
-            }
+            Ok((purse, intent)) => self.intend_or_take(&purse, intent).await,
             Err(why) => {
                 return self
                     .call
@@ -131,6 +133,40 @@ impl Driver<'_> {
             taken => Intended::Stands(self.recalled(taken)),
         };
         self.call.handle_intended(answer, self.now());
+    }
+
+    /// Asks the ledger to write the intent. If it names a purchase that an equal call left, that one is
+    /// taken; if others take each before, the intent is written after all.
+    async fn intend_or_take(
+        &mut self,
+        purse: &Purse,
+        intent: Intent,
+    ) -> Result<Taken, LedgerError> {
+        let (own, fingerprint) = (intent.key, intent.fingerprint);
+        for tries in 0_u8.. {
+            let owner = self.lease();
+            let least = self.running.clock.least();
+            let takes_over = intent.takes_over && tries < MOST_TAKEN_BEFORE;
+            let intent = intent.clone().takes_over(takes_over);
+            let asked = purse.ledger.intend(intent, owner, least);
+            let intended = purse.answer_of(asked).await?;
+            let Taken::Standing(left) = &intended else {
+                return Ok(intended);
+            };
+            if left.key == own {
+                return Ok(intended);
+            }
+            // from here on it is given back under its key, also where the answer is not waited for
+            self.lease_of(left.key);
+            let asked = purse.ledger.take(left.key, fingerprint, owner, least);
+            let taken = purse.answer_of(asked).await;
+            if matches!(taken, Ok(Taken::Standing(_))) {
+                return taken;
+            }
+            self.lease_of(own);
+            taken?;
+        }
+        Ok(Taken::Nothing)
     }
 
     fn intent(&mut self, terms: &Terms) -> Result<(Arc<Purse>, Intent), NotPaid> {
@@ -197,6 +233,22 @@ impl Driver<'_> {
 
     /// Queues a note of what is known of the money; it is awaited later.
     pub(super) fn note_money(&self, paid: Option<kept::Paid<'_>>) -> Option<Noted> {
+        let till = self.till.as_ref()?;
+        let kept = paid.filter(|_| till.keeps()).map(kept::Paid::keep);
+        // what is kept can be given out again, so nobody has to pay for it again
+        let delivered = kept.is_some();
+        self.note(|note| note.kept(kept).delivered(delivered))
+    }
+
+    /// Queues a note that what was paid for is handed out now. It is not awaited: a caller that drops
+    /// the call while it waits has not got the response, and is to find the purchase undelivered.
+    pub(super) fn note_delivered(&self) {
+        if self.call.end() == Some(&End::Served) {
+            drop(self.note(|note| note.delivered(true)));
+        }
+    }
+
+    fn note(&self, add: impl FnOnce(Note) -> Note) -> Option<Noted> {
         let (till, lease) = (self.till.as_ref()?, self.stake.lease.as_ref()?);
         let purchase = self.call.purchase()?;
         if !purchase.is_signed() {
@@ -204,11 +256,8 @@ impl Driver<'_> {
         }
         let transaction = purchase.receipt().map(Receipt::transaction);
         let transaction = transaction.filter(|hash| !hash.is_empty());
-        let keeps = till.purse.keeps_responses && till.named;
-        let note = Note::new(purchase.money(), purchase.shown())
-            .delivered(self.call.end() == Some(&End::Served))
-            .transaction(transaction.map(str::to_owned))
-            .kept(paid.filter(|_| keeps).map(kept::Paid::keep));
+        let note = Note::new(purchase.money(), purchase.shown());
+        let note = add(note.transaction(transaction.map(str::to_owned)));
         let least = self.running.clock.least();
         Some(Noted {
             money: purchase.money(),
@@ -219,8 +268,9 @@ impl Driver<'_> {
     /// Notes an answer that was read, if that says more than its head did, of which `first` was noted.
     pub(super) async fn note_answer(&mut self, first: Option<Noted>, read: &Read) {
         let served = self.call.end() == Some(&End::Served);
+        let keeps = self.till.as_ref().is_some_and(Till::keeps);
         let known = self.call.purchase().map(Purchase::money);
-        let says_more = served || first.as_ref().map(|first| first.money) != known;
+        let says_more = (served && keeps) || first.as_ref().map(|first| first.money) != known;
         let second = says_more
             .then(|| {
                 let response = &read.response;
@@ -301,6 +351,9 @@ pub(super) struct Noted {
     money: Money,
     write: Durable<Result<(), LedgerError>>,
 }
+
+/// So often another may be quicker to take what was left.
+const MOST_TAKEN_BEFORE: u8 = 4;
 
 /// What the terms cost in dollars, rounded up.
 fn price(terms: &Terms) -> Option<Usd> {
