@@ -4,3 +4,5 @@
 mod drops;
 #[cfg(test)]
 mod slow_ledger;
+#[cfg(test)]
+mod times;

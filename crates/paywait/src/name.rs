@@ -165,3 +165,30 @@ fn bare(request: &Request) -> Fingerprint {
 
 /// One request has one place here; a loop outside that makes more of them than this is none.
 const MOST_LEFT: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn left(place: u64) -> Named {
+        let url = format!("https://seller.example/{place}");
+        Named {
+            key: PurchaseKey::named(&url),
+            fingerprint: Fingerprint::of("GET", &url, b""),
+        }
+    }
+
+    #[test]
+    fn of_what_was_left_open_the_last_sixty_four_are_remembered() {
+        let mut extensions = Extensions::new();
+        for place in 0..65 {
+            Unresolved::leave(&mut extensions, left(place));
+        }
+        // left again, it is not remembered twice
+        Unresolved::leave(&mut extensions, left(64));
+        let all = extensions.get::<Unresolved>().unwrap();
+        assert_eq!(all.0.len(), MOST_LEFT);
+        let found = |place| all.find(left(place).fingerprint).is_some();
+        assert_eq!((found(0), found(1), found(64)), (false, true, true));
+    }
+}

@@ -61,7 +61,7 @@ impl Body {
 }
 
 /// A code is short and printable: it is shown and logged.
-fn is_code(text: &str) -> bool {
+pub(crate) fn is_code(text: &str) -> bool {
     (1..=LONGEST_CODE).contains(&text.len()) && !text.chars().any(char::is_control)
 }
 

@@ -104,7 +104,8 @@ fn items(headers: &HeaderMap, name: &str, read: fn(&Item) -> Option<Window>) -> 
         return Vec::new();
     }
     let list = parse(&joined).or_else(|| parse(salvaged(&joined)?));
-    list.unwrap_or_default()
+    list.filter(|list| list.len() <= MOST_ITEMS)
+        .unwrap_or_default()
         .iter()
         .filter_map(|entry| match entry {
             ListEntry::Item(item) => read(item),
@@ -207,8 +208,12 @@ const REMAINING: &KeyRef = KeyRef::constant("r");
 const AVAILABLE: &KeyRef = KeyRef::constant("a");
 const RESET: &KeyRef = KeyRef::constant("t");
 
-/// The longest field, over all of its lines, that is parsed, in bytes: some thousand policies.
+/// The longest field, over all of its lines, that is parsed, in bytes.
 const LONGEST_FIELD: usize = 16 * 1024;
+
+/// The most items that a field may list. A longer one says nothing, since the part that is left out
+/// could be the quota that is used up.
+const MOST_ITEMS: usize = 64;
 
 #[cfg(test)]
 mod tests {

@@ -1,5 +1,6 @@
 //! One way to pay, of those that an offer lists.
 
+use std::fmt;
 use std::sync::Arc;
 
 use alloy_primitives::Address;
@@ -8,13 +9,13 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::offer::text;
+use crate::offer::{LONGEST_TEXT, text};
 use crate::{Amount, Asset, Network, NetworkError, Version, encoding};
 
 /// One way to pay: scheme `exact` on an EVM chain, by EIP-3009.
 ///
 /// The text is kept as it came and goes back as it came: a seller compares it field by field.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Entry {
     pub(crate) raw: Arc<RawValue>,
     version: Version,
@@ -99,8 +100,8 @@ impl Entry {
                 .filter(|seconds| *seconds > 0)
                 .ok_or(EntryError::Timeout)?,
             payment_flow: flow(extra.payment_flow.as_ref()).ok_or(EntryError::Flow)?,
-            domain_name: extra.name.and_then(text).ok_or(EntryError::Domain)?,
-            domain_version: extra.version.and_then(text).ok_or(EntryError::Domain)?,
+            domain_name: domain(extra.name)?,
+            domain_version: domain(extra.version)?,
         })
     }
 
@@ -150,6 +151,20 @@ impl Entry {
     }
 }
 
+/// The text of a version 1 entry has the URL that was asked for, query and all.
+impl fmt::Debug for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Entry")
+            .field("version", &self.version)
+            .field("amount", &self.amount)
+            .field("asset", &self.asset)
+            .field("pay_to", &self.pay_to)
+            .field("max_timeout_seconds", &self.max_timeout_seconds)
+            .field("payment_flow", &self.payment_flow)
+            .finish_non_exhaustive()
+    }
+}
+
 /// Why an entry of an offer cannot be paid by this client.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -179,8 +194,8 @@ pub enum EntryError {
     /// The payment flow is not known.
     #[error("the payment flow is not known")]
     Flow,
-    /// The token's signing domain is missing.
-    #[error("the signing domain (extra.name, extra.version) is missing")]
+    /// The token's signing domain is missing, or longer than 512 bytes.
+    #[error("the signing domain (extra.name, extra.version) is missing, or too long to be one")]
     Domain,
 }
 
@@ -197,6 +212,13 @@ fn amount(value: Option<&Value>) -> Option<Amount> {
         Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => return None,
     };
     (amount > Amount::ZERO).then_some(amount)
+}
+
+fn domain(value: Option<Value>) -> Result<String, EntryError> {
+    let named = value.and_then(text);
+    named
+        .filter(|name| name.len() <= LONGEST_TEXT)
+        .ok_or(EntryError::Domain)
 }
 
 fn flow(value: Option<&Value>) -> Option<PaymentFlow> {

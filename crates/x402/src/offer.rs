@@ -1,6 +1,7 @@
 //! A seller's offer: the ways to pay that this client can read, and why it cannot read the others.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use http::HeaderMap;
 use serde::Deserialize;
@@ -14,7 +15,7 @@ use crate::{Entry, EntryError, Version, headers};
 ///
 /// Entries are read one by one: a bad one does not spoil the rest. What is echoed later is kept as
 /// the text that came.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Offer {
     version: Version,
     source: OfferSource,
@@ -154,6 +155,9 @@ impl Offer {
         // version 1 has no extensions, whatever its offer holds
         let extensions = wire.extensions.filter(|_| version != Version::V1);
         let extensions = extensions.unwrap_or_default();
+        if extensions.len() > MOST_EXTENSIONS {
+            return Err(OfferError::TooManyExtensions);
+        }
         let identifier = extensions
             .get(PAYMENT_IDENTIFIER)
             .map_or(Identifier::NotAsked, |raw| Identifier::read(raw));
@@ -200,6 +204,18 @@ impl Offer {
     }
 }
 
+/// The resource and the extensions can hold the URL that was asked for, query and all.
+impl fmt::Debug for Offer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Offer")
+            .field("version", &self.version)
+            .field("source", &self.source)
+            .field("entries", &self.entries)
+            .field("rejected", &self.rejected)
+            .finish_non_exhaustive()
+    }
+}
+
 /// Returns a value that is a text.
 pub(crate) fn text(value: Value) -> Option<String> {
     match value {
@@ -239,6 +255,9 @@ pub enum OfferError {
     /// It has more entries than anybody needs.
     #[error("the offer has more entries than are read")]
     TooManyEntries,
+    /// It declares more extensions than anybody needs.
+    #[error("the offer declares more extensions than are read")]
+    TooManyExtensions,
 }
 
 /// The extension by which a seller recognises a purchase that it has seen.
@@ -253,4 +272,7 @@ const LONGEST_BODY: usize = 64 * 1024;
 
 const MOST_ENTRIES: usize = 64;
 
-const LONGEST_TEXT: usize = 512;
+/// A dozen is registered.
+const MOST_EXTENSIONS: usize = 64;
+
+pub(crate) const LONGEST_TEXT: usize = 512;

@@ -250,15 +250,23 @@ impl Purchase {
     ///
     /// # Errors
     ///
-    /// [`PurchaseError::NotSigned`] if nothing waits to be persisted.
+    /// [`PurchaseError::NotSigned`] if nothing waits to be persisted, and
+    /// [`PurchaseError::OtherSpace`] if `stands` could settle beside what stands already: it is
+    /// never shown.
     pub fn handle_persisted(&mut self, stands: SignedPayment) -> Result<(), PurchaseError> {
         let waits = matches!(self.step, Step::Signed(_));
         if !waits {
             return Err(PurchaseError::NotSigned);
         }
+        let same_space = |first: &SignedPayment| first.shares_space(&stands);
+        if !self.payments.iter().all(same_space) {
+            return Err(PurchaseError::OtherSpace);
+        }
         self.step = Step::Idle;
         self.payments.push(stands);
         self.shows = Shows::default();
+        // word of a send of the first bytes comes too late to say anything of these
+        self.before_send = None;
         Ok(())
     }
 

@@ -78,13 +78,19 @@ impl SignedPayment {
     ///
     /// [`UnsealError`]: it is of another format, or it was damaged. A damaged payment is never shown.
     pub fn unseal(sealed: &Sealed) -> Result<Self, UnsealError> {
+        if sealed.0.len() > LARGEST {
+            return Err(UnsealError::TooLarge);
+        }
         let rest = sealed.0.strip_prefix(FORMAT).ok_or(UnsealError::Format)?;
         let (sum, json) = rest.split_at_checked(32).ok_or(UnsealError::Damaged)?;
         if sum != keccak256(json).as_slice() {
             return Err(UnsealError::Damaged);
         }
         let fields: Fields = serde_json::from_slice(json).map_err(|_| UnsealError::Format)?;
-        let mut value = HeaderValue::try_from(fields.header).map_err(|_| UnsealError::Format)?;
+        let is_written = !fields.header.is_empty() && fields.header.is_ascii();
+        let header = Some(fields.header).filter(|_| is_written);
+        let value = header.and_then(|header| HeaderValue::try_from(header).ok());
+        let mut value = value.ok_or(UnsealError::Format)?;
         value.set_sensitive(true);
         let version = Version::numbered(u64::from(fields.version)).ok_or(UnsealError::Format)?;
         Ok(Self {
@@ -107,6 +113,9 @@ impl SignedPayment {
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum UnsealError {
+    /// It is larger than any payment.
+    #[error("the kept payment is larger than any payment")]
+    TooLarge,
     /// It is of a format that this version does not know.
     #[error("the kept payment is of a format that this version does not know")]
     Format,
@@ -114,6 +123,9 @@ pub enum UnsealError {
     #[error("the kept payment is damaged")]
     Damaged,
 }
+
+/// A header of 14 KB and a handful of fields are a quarter of it.
+const LARGEST: usize = 64 * 1024;
 
 /// Marks the format; a later one has another mark.
 const FORMAT: &[u8] = b"paywait/payment/1\n";

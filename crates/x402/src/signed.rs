@@ -108,13 +108,6 @@ impl SignedPayment {
     /// Returns whether `terms` would be signed in the nonce space of this payment, with its nonce, for
     /// its payee and under its identifier: then the two settle once between them.
     pub(crate) fn keeps_space(&self, terms: &Terms) -> bool {
-        let own = (
-            self.payer,
-            self.pay_to,
-            self.asset,
-            self.nonce,
-            &self.payment_id,
-        );
         let other = (
             terms.payer(),
             terms.pay_to(),
@@ -122,7 +115,22 @@ impl SignedPayment {
             terms.nonce(),
             terms.payment_id(),
         );
-        own == other
+        self.space() == other
+    }
+
+    /// Returns whether this and `other` settle once between them, to one payee.
+    pub(crate) fn shares_space(&self, other: &Self) -> bool {
+        self.space() == other.space()
+    }
+
+    const fn space(&self) -> (Address, Address, Asset, B256, &PaymentId) {
+        (
+            self.payer,
+            self.pay_to,
+            self.asset,
+            self.nonce,
+            &self.payment_id,
+        )
     }
 
     pub(crate) const fn header(&self) -> &PaymentHeader {

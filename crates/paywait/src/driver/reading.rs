@@ -83,3 +83,100 @@ const LARGEST_READ: usize = 8 * 1024 * 1024;
 /// A paid response that takes longer counts as cut short.
 #[cfg(feature = "pay")]
 const LONGEST_READ: Duration = Duration::from_secs(60);
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+    use std::pin::Pin;
+    use std::task::{Context, Poll};
+
+    use http::StatusCode;
+    use http_body::{Frame, SizeHint};
+    use reqwest::Body;
+    use tokio::time::Instant;
+
+    use super::*;
+
+    fn answer(status: u16, body: impl Into<Body>) -> Response {
+        let mut response = http::Response::new(body.into());
+        *response.status_mut() = StatusCode::from_u16(status).unwrap();
+        Response::from(response)
+    }
+
+    /// A body of a length that never comes.
+    struct Stalled(Option<u64>);
+
+    impl http_body::Body for Stalled {
+        type Data = Bytes;
+        type Error = Infallible;
+
+        fn poll_frame(
+            self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+        ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+            Poll::Pending
+        }
+
+        fn size_hint(&self) -> SizeHint {
+            self.0.map_or_else(SizeHint::default, SizeHint::with_exact)
+        }
+    }
+
+    async fn peeked(status: u16, length: usize) -> Option<usize> {
+        let read = Read::of(answer(status, vec![b'x'; length]), false).await;
+        assert_eq!(read.response.bytes().await.unwrap().len(), length);
+        read.body.map(|body| body.len())
+    }
+
+    #[tokio::test]
+    async fn of_a_refusal_64_kib_are_read_and_all_comes_back() {
+        for length in [MOST_PEEKED - 1, MOST_PEEKED] {
+            assert_eq!(peeked(402, length).await, Some(length));
+        }
+        assert_eq!(peeked(503, MOST_PEEKED + 1).await, Some(MOST_PEEKED));
+        assert_eq!(peeked(301, 4 * MOST_PEEKED).await, Some(MOST_PEEKED));
+        assert_eq!(peeked(200, 5).await, None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_refusal_that_stalls_is_left_after_two_seconds() {
+        let start = Instant::now();
+        let stalled = Body::wrap(Stalled(Some(10)));
+        let read = Read::of(answer(402, stalled), false).await;
+        assert_eq!(read.body.as_deref(), Some(&b""[..]));
+        assert_eq!(start.elapsed().as_secs(), LONGEST_PEEK.as_secs());
+    }
+
+    #[cfg(feature = "pay")]
+    #[tokio::test]
+    async fn what_was_paid_for_is_read_whole_up_to_8_mib() {
+        let whole = Read::of(answer(200, vec![b'x'; LARGEST_READ]), true).await;
+        assert_eq!(whole.body.map(|body| body.len()), Some(LARGEST_READ));
+        assert!(!whole.is_cut);
+        let larger = Read::of(answer(200, vec![b'x'; LARGEST_READ + 1]), true).await;
+        assert!(larger.body.is_none() && !larger.is_cut);
+        let length = larger.response.content_length();
+        assert_eq!(length, u64::try_from(LARGEST_READ + 1).ok());
+    }
+
+    #[cfg(feature = "pay")]
+    #[tokio::test(start_paused = true)]
+    async fn what_was_paid_for_and_stalls_is_cut_after_a_minute() {
+        let start = Instant::now();
+        let stalled = Body::wrap(Stalled(Some(10)));
+        let read = Read::of(answer(200, stalled), true).await;
+        assert!(read.is_cut);
+        assert_eq!(start.elapsed().as_secs(), LONGEST_READ.as_secs());
+    }
+
+    #[cfg(feature = "pay")]
+    #[tokio::test(start_paused = true)]
+    async fn what_does_not_say_how_long_it_is_is_not_waited_for() {
+        let start = Instant::now();
+        for length in [None, Some(u64::MAX)] {
+            let read = Read::of(answer(200, Body::wrap(Stalled(length))), true).await;
+            assert!(read.body.is_none() && !read.is_cut);
+        }
+        assert!(start.elapsed().is_zero());
+    }
+}

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use http::HeaderMap;
 use http::header::WWW_AUTHENTICATE;
 
+use crate::body::is_code;
 use crate::refusal::Refusal;
 use crate::{Decision, Reason, Signal};
 
@@ -23,7 +24,7 @@ pub(super) fn decide(refusal: &Refusal<'_>) -> Option<Decision> {
     };
     let (signal, code) = challenge.or_else(problem)?;
     Some(Decision {
-        provider_code: (code.len() <= LONGEST_CODE).then(|| code.to_owned()),
+        provider_code: is_code(code).then(|| code.to_owned()),
         ..refusal.stop(Reason::PaymentSchemeUnsupported, signal)
     })
 }
@@ -68,8 +69,6 @@ const SCHEMES: [&str; 3] = ["Payment", "L402", "LSAT"];
 
 /// Where the problem types of the `Payment` scheme stand.
 const PROBLEMS: &str = "https://paymentauth.org/problems/";
-
-const LONGEST_CODE: usize = 128;
 
 #[cfg(test)]
 mod tests {
