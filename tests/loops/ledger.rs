@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use paywait::{Ledger, LedgerError, Limits, MemoryLedger, Timestamp};
+use paywait::{Ledger, LedgerError, Limits, MemoryLedger, StoreError, Timestamp};
 use paywait_ledger::{Durable, Fingerprint, Intent, Note, Owner, Record, Resolution, Taken};
 use paywait_x402::{PurchaseKey, SignedPayment};
 
@@ -65,7 +65,7 @@ fn later<T: Send + 'static>(write: Durable<T>) -> Durable<T> {
 
 fn failed<T: Send + 'static>() -> Durable<Result<T, LedgerError>> {
     later(Box::pin(std::future::ready(Err(LedgerError::Store(
-        "the disk is full".to_owned(),
+        StoreError::Full,
     )))))
 }
 

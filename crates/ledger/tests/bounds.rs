@@ -186,6 +186,8 @@ fn an_unnamed_purchase_is_taken_over_for_an_hour_after_it_expired() {
 fn two_signatures_stand_and_a_third_is_answered_with_the_second() {
     let ledger = signed();
     for (known, secs) in [(1, 60), (2, 120)] {
+        let refused = Note::new(Money::Refused, 1);
+        ready(ledger.note(key(), owner(1), refused, at(0))).unwrap();
         let more = intent(key(), usd("1").unwrap()).known(known);
         intend(&ledger, more, at(0)).unwrap();
         let payment = sign(BEFORE + secs);

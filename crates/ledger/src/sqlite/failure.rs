@@ -15,6 +15,10 @@ impl<T> Stored<T> for rusqlite::Result<T> {
     }
 }
 
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "what has no reason of its own keeps its code"
+)]
 pub(crate) fn reason(error: &Error) -> StoreError {
     let Some(failure) = error.sqlite_error() else {
         // a value is missing, or of another type than was written

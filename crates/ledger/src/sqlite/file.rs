@@ -76,7 +76,7 @@ impl Opening {
     }
 
     fn fill(self, path: &Path) -> Result<Connection, OpenError> {
-        let mut connection = self.connect(path)?;
+        let mut connection = self.connect(path, true)?;
         let begun = connection.transaction_with_behavior(TransactionBehavior::Immediate);
         let transaction = begun.stored()?;
         transaction.execute_batch(TABLES).stored()?;
@@ -94,13 +94,13 @@ impl Opening {
     pub(crate) fn open(self, path: &Path) -> Result<(Connection, Place), OpenError> {
         let place = Place::of(path)?;
         network::refuse(path)?;
-        let mut connection = self.connect(path)?;
+        let mut connection = self.connect(path, false)?;
         check(&connection)?;
         sum_up(&mut connection)?;
         Ok((connection, place))
     }
 
-    fn connect(self, path: &Path) -> Result<Connection, OpenError> {
+    fn connect(self, path: &Path, is_new: bool) -> Result<Connection, OpenError> {
         // a whole path: SQLite takes some short ones for something else than a file
         let path = std::fs::canonicalize(path).map_err(|error| not_found(&error))?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -112,7 +112,7 @@ impl Opening {
             return Err(StoreError::ReadOnly.into());
         }
         // before anything is written to what may be somebody else's
-        refuse_foreign(&connection)?;
+        refuse_foreign(&connection, is_new)?;
         let mode: String = connection
             .pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))
             .stored()?;
@@ -178,6 +178,10 @@ pub(crate) fn check_version(connection: &Connection) -> Result<(), StoreError> {
 
 /// Makes an empty file that nobody else may read: what it will hold can be cashed. What SQLite
 /// makes beside it gets the same permissions.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the file system's other reasons are told as they are"
+)]
 fn make(path: &Path) -> Result<(), OpenError> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create_new(true);
@@ -201,16 +205,16 @@ fn sync(directory: &Path) -> Result<(), OpenError> {
 }
 
 /// Refuses what another program made, and what another version of this one did. An empty file is
-/// nobody's yet.
-fn refuse_foreign(connection: &Connection) -> Result<(), OpenError> {
+/// nobody's yet, if it was made just now.
+fn refuse_foreign(connection: &Connection, is_new: bool) -> Result<(), OpenError> {
     let pragma = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
     let application = pragma("application_id").map_err(|error| unreadable(&error))?;
-    let pages = pragma("page_count").stored()?;
-    if application != APPLICATION && pages > 0 {
+    let is_nobodys = is_new && pragma("page_count").stored()? == 0;
+    if application != APPLICATION && !is_nobodys {
         return Err(OpenError::NotALedger);
     }
     let found = pragma("user_version").stored()?;
-    if found != VERSION && pages > 0 {
+    if found != VERSION && !is_nobodys {
         let known = VERSION;
         return Err(OpenError::Version { found, known });
     }
@@ -219,13 +223,6 @@ fn refuse_foreign(connection: &Connection) -> Result<(), OpenError> {
 
 /// Reads the whole file. An index that does not agree with its table would hide what counts.
 fn check(connection: &Connection) -> Result<(), OpenError> {
-    if connection
-        .pragma_query_value(None, "page_count", |row| row.get::<_, i64>(0))
-        .stored()?
-        == 0
-    {
-        return Err(OpenError::NotALedger);
-    }
     let said: String = connection
         .pragma_query_value(None, "integrity_check", |row| row.get(0))
         .stored()?;
@@ -249,19 +246,22 @@ fn sum_up(connection: &mut Connection) -> Result<(), OpenError> {
         }
         pages.set_used(counts)
     });
-    summed.map_err(|error| match error {
-        LedgerError::Store(error) => error,
-        // no rule is asked here
-        _ => StoreError::Damaged,
+    summed.map_err(|error| {
+        let LedgerError::Store(error) = error else {
+            // no rule is asked here
+            return StoreError::Damaged;
+        };
+        error
     })?;
     transaction.commit().stored()?;
     Ok(())
 }
 
 fn not_found(error: &std::io::Error) -> OpenError {
-    match error.kind() {
-        ErrorKind::NotFound => OpenError::Missing,
-        kind => OpenError::File(kind),
+    if error.kind() == ErrorKind::NotFound {
+        OpenError::Missing
+    } else {
+        OpenError::File(error.kind())
     }
 }
 
