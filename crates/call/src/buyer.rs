@@ -184,6 +184,8 @@ impl Buyer {
             }
             Money::Settled => End::PaidNotDelivered,
             Money::Sent | Money::Pending | Money::Unknown => End::OutcomeUnknown,
+            // it has left, and is not asked about any more: the refusal was of its own send alone
+            Money::Refused if otherwise == End::NotPaid(NotPaid::Expired) => End::OutcomeUnknown,
             Money::Unspent | Money::Signed | Money::Refused | _ => otherwise,
         }
     }

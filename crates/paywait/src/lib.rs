@@ -106,7 +106,8 @@ pub use paywait_call::Paid;
 pub use paywait_call::{Answer, End, FailureKind, NotPaid, Report, Sent};
 #[cfg(feature = "pay")]
 pub use paywait_ledger::{
-    Ledger, LedgerError, Limits, MemoryLedger, Reconciled, Record, Resolution, reconcile,
+    Ledger, LedgerError, Limits, MemoryLedger, Reconciled, Record, Resolution, StoreError,
+    reconcile,
 };
 #[cfg(feature = "sqlite")]
 pub use paywait_ledger::{OpenError, SqliteLedger, SqliteOptions};

@@ -213,7 +213,7 @@ const LONGEST_FIELD: usize = 16 * 1024;
 
 /// The most items that a field may list. A longer one says nothing, since the part that is left out
 /// could be the quota that is used up.
-const MOST_ITEMS: usize = 64;
+const MOST_ITEMS: usize = 512;
 
 #[cfg(test)]
 mod tests {

@@ -113,6 +113,8 @@ impl Purchase {
         };
         self.payments = payments;
         self.step = Step::Idle;
+        // word of a send of other bytes comes too late to say anything of these
+        self.before_send = None;
     }
 
     /// Returns the key that names this purchase.

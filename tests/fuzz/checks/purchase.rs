@@ -253,15 +253,15 @@ impl World {
         let record = RECORDS.get(input.below(RECORDS.len()));
         let record = record.copied().unwrap_or(Money::Unspent);
         let shown = u32::from(input.byte().unwrap_or_default());
-        let takes = count > 0 && self.purchase.payments().is_empty();
+        let held = self.purchase.payments().len();
         self.purchase
             .resume(self.purchase.key(), payments, record, shown);
-        if !takes {
+        if count <= held {
             return None;
         }
         let money = self.purchase.money();
         assert!(
-            is_open(money) || money == record,
+            is_open(money) || money == record || held > 0,
             "{record} was taken as {money}"
         );
         let last = if count > 1 { again } else { first };

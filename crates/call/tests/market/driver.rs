@@ -47,7 +47,7 @@ impl Running {
     pub(crate) fn intend(&mut self, terms: &Terms, market: &mut Market) -> Intended {
         let known = self.call.purchase().unwrap().payments().len();
         let fingerprint = fingerprint(self.request);
-        let intent = Intent::new(self.key, fingerprint, terms, price(terms))
+        let mut intent = Intent::new(self.key, fingerprint, terms, price(terms))
             .named(self.named)
             .known(known)
             .takes_over(true)
@@ -57,7 +57,20 @@ impl Running {
         if fault == Fault::Unwritten {
             return Intended::Refused(NotPaid::Ledger("full".to_owned()));
         }
-        match ready(ledger.intend(intent, self.owner, market.least())) {
+        let least = market.least();
+        let mut intended = ready(ledger.intend(intent.clone(), self.owner, least));
+        // what an equal call left is named only: it is taken under its own key
+        if let Ok(Taken::Standing(left)) = &intended
+            && left.key != self.key
+        {
+            let taken = ready(ledger.take(left.key, fingerprint, self.owner, least));
+            if matches!(taken, Ok(Taken::Standing(_))) {
+                return Intended::Stands(self.recalled(taken, market));
+            }
+            intent = intent.takes_over(false);
+            intended = ready(ledger.intend(intent, self.owner, least));
+        }
+        match intended {
             Ok(Taken::Intended) => {
                 market.check_intended(self);
                 match fault {
