@@ -1,5 +1,12 @@
 //! Replays what the fuzz targets found worth keeping, and every input that ever broke one.
 
+#![expect(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "a helper of a test fails the test by panicking"
+)]
+
 use std::fs;
 use std::path::Path;
 

@@ -33,10 +33,11 @@ async fn not_paid(client: &ClientWithMiddleware, stand: &Stand) -> NotPaid {
     assert!(start.elapsed() < Duration::from_secs(5), "and no longer");
     assert_eq!(status(&ended), Some(402));
     assert_eq!((stand.paid_sends(), stand.settlements()), (0, 0));
-    match report(&ended).unwrap().end.clone() {
-        End::NotPaid(why) => why,
-        other => panic!("{other:?}"),
-    }
+    let end = &report(&ended).unwrap().end;
+    let End::NotPaid(why) = end else {
+        panic!("{end:?}");
+    };
+    why.clone()
 }
 
 #[tokio::test]

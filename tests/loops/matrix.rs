@@ -68,7 +68,7 @@ async fn run(around: Around, sale: Sale, naming: Naming, nth: usize) -> Row {
     let target = Target {
         url: stand.url("/report"),
         // a POST that got no answer is not sent again before it is paid for
-        method: match nth % 2 == 0 || sale.timeout < Duration::from_secs(1) {
+        method: match nth.is_multiple_of(2) || sale.timeout < Duration::from_secs(1) {
             true => Method::GET,
             false => Method::POST,
         },

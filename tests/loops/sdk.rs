@@ -37,9 +37,8 @@ enum Seen {
 
 impl Seen {
     fn of(answered: Result<Value, OpenAIError>) -> Self {
-        let error = match answered {
-            Ok(_) => return Self::Completion,
-            Err(error) => error,
+        let Err(error) = answered else {
+            return Self::Completion;
         };
         let end = paywait::Error::find(&error).map(|error| Kind::of(error.end()));
         match (end, error) {

@@ -1,7 +1,6 @@
 //! Each bound from both sides: what is just within is read, and what is just beyond says nothing.
 
 #![expect(
-    clippy::arithmetic_side_effects,
     clippy::unwrap_used,
     reason = "a helper of a test fails the test by panicking"
 )]

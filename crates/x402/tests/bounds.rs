@@ -2,7 +2,6 @@
 //! error.
 
 #![expect(
-    clippy::arithmetic_side_effects,
     clippy::unwrap_used,
     reason = "a helper of a test fails the test by panicking"
 )]

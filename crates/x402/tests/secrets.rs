@@ -106,9 +106,8 @@ fn an_offer_that_cannot_be_read_shows_nothing_of_itself() {
     let cut = json.get(..json.len().saturating_sub(1)).unwrap();
     let body = Offer::of(&HeaderMap::new(), cut.as_bytes()).unwrap_err();
     let receipt = Receipt::decode(STANDARD.encode(&json).as_bytes()).unwrap_err();
-    for error in [&header as &dyn std::error::Error, &body, &receipt] {
-        assert_no_query(&format!("{error} {error:?}"));
-    }
+    assert_no_query(&format!("{header} {body} {receipt}"));
+    assert_no_query(&format!("{header:?} {body:?} {receipt:?}"));
 }
 
 #[tokio::test]

@@ -215,7 +215,7 @@ impl World {
             .bystander
             .before
             .take()
-            .unwrap_or(self.purchase.money());
+            .unwrap_or_else(|| self.purchase.money());
         let status = STATUSES.get(input.below(STATUSES.len()));
         let status = status.copied().unwrap_or(StatusCode::OK);
         let mut fields = HeaderMap::new();
