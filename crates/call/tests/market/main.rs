@@ -19,6 +19,7 @@ mod alphabet;
 mod chain;
 mod checks;
 mod driver;
+mod file;
 mod market;
 mod process;
 mod schedule;
@@ -151,6 +152,31 @@ fn whatever_a_seller_answers_in_a_row_and_wherever_the_buyer_dies_money_moves_at
     println!("{met:?}");
     let least = 12_u64.pow(depth + 1);
     assert!(met.of("sequences") > least && met.of("second signature") > least / 12);
+}
+
+/// Each action of each of these sequences is the last of its process; what it wrote is opened by the
+/// next from the file.
+#[test]
+fn wherever_a_process_dies_the_next_goes_on_from_its_file() {
+    let mut met = Tally::default();
+    alphabet::each_sequence(1, |turns| {
+        let mut half_steps = 0;
+        let dies = |half_steps| Some((Death::Killed, half_steps));
+        while alphabet::run(turns, dies(half_steps), file::in_a_file, &mut met) {
+            half_steps += 1;
+        }
+    });
+    println!("{met:?}");
+    assert!(met.of("sequences") > 200 && met.of("second signature") > 0);
+}
+
+/// Schedules of all kinds, with the records in a file: `PAYWAIT_FILE_SCHEDULES`.
+#[test]
+fn a_ledger_in_a_file_keeps_every_promise_that_one_in_memory_does() {
+    let count = set("PAYWAIT_FILE_SCHEDULES").unwrap_or(40);
+    for seed in 0..count {
+        schedule::run(seed, file::in_a_file);
+    }
 }
 
 /// Seeds of schedules that failed, with what was found by them.

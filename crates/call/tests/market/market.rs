@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::future::Future;
-use std::pin::pin;
 use std::sync::{Arc, LazyLock};
-use std::task::{Context, Poll, Waker};
 
 use alloy_signer_local::PrivateKeySigner;
 use paywait_ledger::{Fingerprint, Ledger, Limits, OnDeath};
@@ -194,13 +192,9 @@ pub(crate) fn fingerprint(request: u8) -> Fingerprint {
     Fingerprint::of("POST", "https://seller.example/", &[request])
 }
 
-/// A ledger in these tests is ready at once, and so is a signer in this process.
+/// A ledger in memory is ready at once, and so is a signer in this process; one in a file is not.
 pub(crate) fn ready<F: Future>(future: F) -> F::Output {
-    let mut context = Context::from_waker(Waker::noop());
-    match pin!(future).poll(&mut context) {
-        Poll::Ready(output) => output,
-        Poll::Pending => panic!("it waits"),
-    }
+    futures_executor::block_on(future)
 }
 
 const START: u64 = 1_800_000_000_000;
