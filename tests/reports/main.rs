@@ -2,6 +2,8 @@
 //! stands in [`NOT_OURS`] with the reason.
 
 #[cfg(test)]
+mod desk;
+#[cfg(test)]
 mod identifier;
 #[cfg(test)]
 mod payment;
