@@ -31,6 +31,8 @@ pub struct Call {
     /// How often another caller of the same key was waited for.
     #[cfg(feature = "pay")]
     pub(crate) awaited: u32,
+    /// When the pacer was first asked for the send at hand.
+    asked_at: Option<Timestamp>,
     /// What the head of the answer at hand says of the payment.
     standing: Option<Standing>,
     /// The wait before the next send, for its line in the report.
@@ -74,6 +76,7 @@ impl Call {
             repeats: Repeats::default(),
             #[cfg(feature = "pay")]
             awaited: 0,
+            asked_at: None,
             standing: None,
             slept: Duration::ZERO,
             rng: fastrand::Rng::with_seed(seed),
@@ -194,11 +197,14 @@ impl Call {
         if !matches!(self.step, Step::Admit) {
             return;
         }
+        // a pacer that puts a send off again and again is not waited for longer than one that does once
+        let asked_at = *self.asked_at.get_or_insert(now);
         if at <= now {
+            self.asked_at = None;
             self.step = Step::Prepare;
             return;
         }
-        let too_long = now.until(at) > self.signal_policy().wait_ceiling;
+        let too_long = asked_at.until(at) > self.signal_policy().wait_ceiling;
         if too_long || at > self.not_after() {
             self.step = Step::Done(self.buyer.conclude(End::Deferred(at)));
             return;
