@@ -88,6 +88,10 @@ impl<S: Shelf> Books<'_, S> {
             return Ok(left.offers());
         }
         let before = self.shelf.get(intent.key)?;
+        // what was signed stood here once: it was ended, and is forgotten
+        if before.is_none() && intent.known > 0 {
+            return Err(LedgerError::Lost);
+        }
         if let Some(record) = &before {
             let more_stands = record.signatures() > intent.known;
             let ended = !matches!(record.offers(), Taken::Nothing | Taken::Standing(_));

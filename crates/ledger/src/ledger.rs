@@ -52,7 +52,8 @@ pub trait Ledger: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`LedgerError::OverLimit`] if the price does not fit, and [`LedgerError::OtherRequest`].
+    /// [`LedgerError::OverLimit`] if the price does not fit, [`LedgerError::OtherRequest`], and
+    /// [`LedgerError::Lost`] if the purchase of which the caller knows signatures is not there.
     fn intend(
         &self,
         intent: Intent,

@@ -193,6 +193,10 @@ const REGRESSIONS: &[(u64, &str)] = &[
         "what a dead owner had refused was handed out as refused",
     ),
     (8974, "signed for what had been ended by hand meanwhile"),
+    (
+        182_687,
+        "signed again for what was ended by hand and forgotten",
+    ),
     (84_294, "a send was put off by a pacer without end"),
     (17_691, "a clock that went back and forth ended a hold"),
 ];
