@@ -15,8 +15,9 @@ use paywait_call::{End, Report};
 ///
 /// # Money
 ///
-/// [`report`](Self::report) says what was signed and what is known of it. Only
-/// [`End::OutcomeUnknown`] and [`End::PaidNotDelivered`] have money at stake.
+/// [`report`](Self::report) says what was signed and what is known of it. With
+/// [`End::OutcomeUnknown`] money may have moved, with [`End::PaidNotDelivered`] it has. A payment that
+/// was refused can be cashed until it expires, however the call ended; its price stays held.
 pub struct Error {
     report: Arc<Report>,
     cause: Option<reqwest_middleware::Error>,
