@@ -112,9 +112,23 @@ fn main() {
             );
         }
     }
+    println!("{} bytes a purchase in memory", held(1_000));
     drop(file);
     let bytes = std::fs::metadata(&path).unwrap().len();
     println!("{} bytes a purchase in the file", bytes / bought);
+}
+
+/// Bytes that a ledger in memory holds for each of so many purchases, signed bytes of their own
+/// included.
+fn held(purchases: u64) -> i64 {
+    let ledger = MemoryLedger::new();
+    buy(&ledger, &Goods::new(), 0);
+    let allocated = allocation_counter::measure(|| {
+        for number in 1..=purchases {
+            buy(&ledger, &Goods::new(), number);
+        }
+    });
+    allocated.bytes_current / i64::try_from(purchases).unwrap()
 }
 
 #[expect(clippy::float_arithmetic, reason = "a ratio of times")]
