@@ -2,6 +2,9 @@
 //!
 //! A purchase is the five writes of a call that pays once: take, intend, persist, note, release. The
 //! two stores are measured in turn in one run. `--smoke` runs one short round, to see that it runs.
+//!
+//! The allocator that counts bytes costs some two nanoseconds an allocation while it does not count,
+//! in both stores.
 
 #![expect(
     clippy::arithmetic_side_effects,
@@ -118,8 +121,8 @@ fn main() {
     println!("{} bytes a purchase in the file", bytes / bought);
 }
 
-/// Bytes that a ledger in memory holds for each of so many purchases, signed bytes of their own
-/// included.
+/// Bytes that stay allocated in memory for each of so many named purchases while they count, signed
+/// bytes of their own included. They are the same however many buy at once.
 fn held(purchases: u64) -> i64 {
     let ledger = MemoryLedger::new();
     buy(&ledger, &Goods::new(), 0);
