@@ -1,11 +1,14 @@
 //! Tokens: which one, and what is known of the few that are known.
 
+mod known;
+
 use std::fmt;
 
-use alloy_primitives::{Address, address};
+use alloy_primitives::Address;
 
 use crate::money::decimal;
 use crate::{Amount, MoneyError, Network, Usd};
+use known::KNOWN;
 
 /// A token: a contract on a chain. Nothing else names it, since anybody may call a token USDC.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -83,29 +86,3 @@ impl KnownAsset {
         )
     }
 }
-
-/// USDC on Base and Base Sepolia. Addresses: Circle's list of contract addresses.
-const KNOWN: [KnownAsset; 2] = [
-    KnownAsset {
-        asset: Asset::new(
-            Network::evm(8453),
-            address!("833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"),
-        ),
-        symbol: "USDC",
-        decimals: 6,
-        domain_name: "USD Coin",
-        domain_version: "2",
-        dollar: true,
-    },
-    KnownAsset {
-        asset: Asset::new(
-            Network::evm(84_532),
-            address!("036CbD53842c5426634e7929541eC2318f3dCF7e"),
-        ),
-        symbol: "USDC",
-        decimals: 6,
-        domain_name: "USDC",
-        domain_version: "2",
-        dollar: true,
-    },
-];

@@ -93,8 +93,21 @@ pub enum NetworkError {
     NotEvm,
 }
 
-/// Sepolia, Base Sepolia, OP Sepolia, Arbitrum Sepolia, Polygon Amoy, Avalanche Fuji.
-const TESTNETS: [u64; 6] = [11_155_111, 84_532, 11_155_420, 421_614, 80_002, 43_113];
+/// The test networks that have a name in version 1, then OP Sepolia and Arbitrum Sepolia.
+const TESTNETS: [u64; 12] = [
+    11_155_111,
+    11_124,
+    84_532,
+    43_113,
+    1328,
+    80_002,
+    324_705_682,
+    2201,
+    11_142_220,
+    72_344,
+    11_155_420,
+    421_614,
+];
 
 /// What version 1 calls EVM chains: the names of the reference packages and of x402-rs.
 const V1_NAMES: [(&str, u64); 28] = [

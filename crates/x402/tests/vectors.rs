@@ -106,10 +106,11 @@ fn every_eip_3009_vector_is_reproduced() {
 }
 
 #[test]
-fn the_domain_of_each_known_token_is_the_contract_s_own() {
-    // EIP-712 separators as the vectors hold them for the same tokens
+fn the_domain_of_usdc_is_the_contract_s_own() {
+    // EIP-712 separators as the vectors hold them for USDC on Base and Base Sepolia; those of the
+    // other tokens are in assets.rs
     let vectors = vectors();
-    for known in KnownAsset::all() {
+    for known in KnownAsset::all().iter().take(2) {
         let vector = vectors["vectors"]
             .as_array()
             .unwrap()
