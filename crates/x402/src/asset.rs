@@ -66,9 +66,14 @@ impl KnownAsset {
     ///
     /// # Errors
     ///
+    /// [`MoneyError::NotDollars`]: one of it is not one dollar, and no rate is guessed.
     /// [`MoneyError::TooLarge`]: more than can be counted.
     pub fn usd(&self, amount: Amount) -> Result<Usd, MoneyError> {
-        Usd::from_units(amount.as_u256(), self.decimals)
+        if self.dollar {
+            Usd::from_units(amount.as_u256(), self.decimals)
+        } else {
+            Err(MoneyError::NotDollars)
+        }
     }
 
     /// Returns `amount` for a person.

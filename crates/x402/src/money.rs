@@ -169,7 +169,7 @@ impl FromStr for Usd {
     }
 }
 
-/// Why a text is not an amount of money.
+/// Why something is not an amount of money.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MoneyError {
@@ -182,6 +182,9 @@ pub enum MoneyError {
     /// It is larger than can be counted.
     #[error("this is more money than can be counted")]
     TooLarge,
+    /// It is in a token that is not a dollar token.
+    #[error("this token is not a dollar token")]
+    NotDollars,
 }
 
 /// Writes `units` with a dot before the last `decimals` digits, without needless zeros.

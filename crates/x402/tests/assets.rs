@@ -203,6 +203,14 @@ fn euros_are_no_dollars() {
     for known in KnownAsset::all() {
         assert_eq!(known.dollar, known.symbol != "EURC", "{}", known.asset);
         assert_eq!(known.decimals, 6, "{}", known.asset);
+        let one = known.usd(Amount::from_u64(1_000_000));
+        let dollar = usd("1").map_err(|_| MoneyError::NotDollars);
+        let expected = if known.dollar {
+            dollar
+        } else {
+            Err(MoneyError::NotDollars)
+        };
+        assert_eq!(one, expected, "{}", known.asset);
     }
 }
 
