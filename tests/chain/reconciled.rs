@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use alloy_primitives::B256;
 use paywait_ledger::{
-    Fingerprint, Intent, Ledger, LedgerError, Limits, MemoryLedger, Owner, Reconciled, Taken,
-    reconcile,
+    Fingerprint, Intent, Ledger, LedgerError, Limits, MemoryLedger, Origin, Owner, Reconciled,
+    Taken, reconcile,
 };
 use paywait_signals::Timestamp;
 use paywait_x402::{ChainError, Money, Network, Proof, PurchaseKey, usd};
@@ -30,12 +30,12 @@ impl Left {
         let (mut evm, buyer) = (Evm::deploy(usdc(), 1_000), Buyer::random());
         evm.mint(buyer.address(), 50_000);
         let ledger = MemoryLedger::new();
-        ledger.register(Limits::per_call(usd("1").unwrap()).per_day(usd("1").unwrap()));
+        ledger.register(&Limits::per_call(usd("1").unwrap()).per_day(usd("1").unwrap()));
         let (key, owner) = (PurchaseKey::named("order-17"), Owner::random());
         let terms = buyer.terms(Price::of(10_000), NONCE, 1_060);
         let payment = buyer.payment(&terms).await;
         let signed = Signed::read(&on_the_wire(payment.clone(), terms.clone()));
-        let intent = Intent::new(key, request(), &terms, usd("0.01").unwrap()).named(true);
+        let intent = Intent::new(key, request(), origin(), &terms, usd("0.01").ok()).named(true);
         ledger.intend(intent, owner, now()).await.unwrap();
         ledger.persist(key, owner, payment, now()).await.unwrap();
         ledger.release(key, owner, true);
@@ -73,6 +73,10 @@ impl Left {
         evm.set_time(time);
         evm.seal(1);
     }
+}
+
+fn origin() -> Origin {
+    "https://seller.example".parse().unwrap()
 }
 
 fn request() -> Fingerprint {

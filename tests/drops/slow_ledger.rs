@@ -3,8 +3,11 @@
 use std::sync::Arc;
 
 use paywait::{Ledger, LedgerError, Limits, MemoryLedger, Timestamp};
-use paywait_ledger::{Durable, Fingerprint, Intent, Note, Owner, Record, Resolution, Taken};
-use paywait_x402::{PurchaseKey, SignedPayment};
+use paywait_ledger::{
+    Durable, Fingerprint, Intent, Line, Note, Origin, Owner, Record, Resolution, Taken,
+};
+use paywait_x402::alloy_primitives::Address;
+use paywait_x402::{Asset, PurchaseKey, SignedPayment};
 
 /// Which write is never confirmed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -32,8 +35,12 @@ impl SlowLedger {
 }
 
 impl Ledger for SlowLedger {
-    fn register(&self, limits: Limits) {
+    fn register(&self, limits: &Limits) {
         self.inner.register(limits);
+    }
+
+    fn forgets_at_restart(&self) -> bool {
+        self.inner.forgets_at_restart()
     }
 
     fn take(
@@ -99,5 +106,22 @@ impl Ledger for SlowLedger {
         now: Timestamp,
     ) -> Durable<Result<(), LedgerError>> {
         self.inner.resolve(key, resolution, now)
+    }
+
+    fn halt(&self, halted: bool) -> Durable<Result<(), LedgerError>> {
+        self.inner.halt(halted)
+    }
+
+    fn unpin(&self, origin: Origin, asset: Asset) -> Durable<Result<Option<Address>, LedgerError>> {
+        self.inner.unpin(origin, asset)
+    }
+
+    fn lines(
+        &self,
+        since: Timestamp,
+        until: Timestamp,
+        now: Timestamp,
+    ) -> Durable<Result<Vec<Line>, LedgerError>> {
+        self.inner.lines(since, until, now)
     }
 }

@@ -4,8 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use paywait::{Ledger, LedgerError, Limits, MemoryLedger, StoreError, Timestamp};
-use paywait_ledger::{Durable, Fingerprint, Intent, Note, Owner, Record, Resolution, Taken};
-use paywait_x402::{PurchaseKey, SignedPayment};
+use paywait_ledger::{
+    Durable, Fingerprint, Intent, Line, Note, Origin, Owner, Record, Resolution, Taken,
+};
+use paywait_x402::alloy_primitives::Address;
+use paywait_x402::{Asset, PurchaseKey, SignedPayment};
 
 /// At which write it fails, and what has become of the write by then.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -70,8 +73,12 @@ fn failed<T: Send + 'static>() -> Durable<Result<T, LedgerError>> {
 }
 
 impl Ledger for OddLedger {
-    fn register(&self, limits: Limits) {
+    fn register(&self, limits: &Limits) {
         self.inner.register(limits);
+    }
+
+    fn forgets_at_restart(&self) -> bool {
+        self.inner.forgets_at_restart()
     }
 
     fn take(
@@ -150,5 +157,22 @@ impl Ledger for OddLedger {
         now: Timestamp,
     ) -> Durable<Result<(), LedgerError>> {
         self.inner.resolve(key, resolution, now)
+    }
+
+    fn halt(&self, halted: bool) -> Durable<Result<(), LedgerError>> {
+        self.inner.halt(halted)
+    }
+
+    fn unpin(&self, origin: Origin, asset: Asset) -> Durable<Result<Option<Address>, LedgerError>> {
+        self.inner.unpin(origin, asset)
+    }
+
+    fn lines(
+        &self,
+        since: Timestamp,
+        until: Timestamp,
+        now: Timestamp,
+    ) -> Durable<Result<Vec<Line>, LedgerError>> {
+        self.inner.lines(since, until, now)
     }
 }

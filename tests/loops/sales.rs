@@ -113,7 +113,7 @@ impl Sale {
             Odd::Limit => {
                 let dollars = |amount| usd(amount).unwrap();
                 let limits = Limits::per_call(dollars("0.05")).per_day(dollars("0.005"));
-                buyer.ledger.register(limits);
+                buyer.ledger.register(&limits);
                 buyer
             }
             Odd::Signer(times) => buyer.signer(CountingSigner::random().failing(times)),

@@ -168,7 +168,7 @@ async fn what_was_given_up_by_name_is_not_bought_again_under_that_name() {
     let open = buyer.ledger.open_purchases().await.unwrap();
     assert_eq!(open.len(), 1);
     assert_eq!((open[0].money, open[0].signatures()), (Money::Unknown, 1));
-    assert_eq!(open[0].stake.price.to_string(), "0.01");
+    assert_eq!(open[0].stake.price.unwrap().to_string(), "0.01");
     let now = stand.clock.now();
     let resolved = buyer.ledger.resolve(open[0].key, Resolution::GivenUp, now);
     resolved.await.unwrap();

@@ -22,7 +22,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use futures_executor::block_on;
 use paywait_ledger::{
-    Fingerprint, Intent, Ledger, Limits, MemoryLedger, Note, Owner, SqliteLedger, Taken,
+    Fingerprint, Intent, Ledger, Limits, MemoryLedger, Note, Origin, Owner, SqliteLedger, Taken,
 };
 use paywait_signals::Timestamp;
 use paywait_x402::alloy_primitives::B256;
@@ -53,13 +53,17 @@ impl Goods {
 }
 
 /// The writes of one call that pays once and is served.
+fn origin() -> Origin {
+    "https://seller.example".parse().unwrap()
+}
+
 fn buy(ledger: &dyn Ledger, goods: &Goods, number: u64) {
     let key = PurchaseKey::named(&format!("order-{number}"));
     let request = Fingerprint::of("GET", "https://seller.example/report", b"");
     let (owner, now) = (Owner::random(), Timestamp::from_secs(START));
     let taken = block_on(ledger.take(key, request, owner, now)).unwrap();
     assert!(matches!(taken, Taken::Nothing));
-    let intent = Intent::new(key, request, &goods.terms, usd("0.01").unwrap()).named(true);
+    let intent = Intent::new(key, request, origin(), &goods.terms, usd("0.01").ok()).named(true);
     let taken = block_on(ledger.intend(intent, owner, now)).unwrap();
     assert!(matches!(taken, Taken::Intended));
     block_on(ledger.persist(key, owner, goods.payment.clone(), now)).unwrap();
@@ -97,7 +101,7 @@ fn main() {
     let memory: Arc<dyn Ledger> = Arc::new(MemoryLedger::new());
     let file: Arc<dyn Ledger> = Arc::new(SqliteLedger::create(&path).unwrap());
     for ledger in [&memory, &file] {
-        ledger.register(limits);
+        ledger.register(&limits);
     }
     let rounds = if smoke { 1 } else { 5 };
     println!("callers  memory µs  file µs  file/memory");

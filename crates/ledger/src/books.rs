@@ -1,10 +1,14 @@
 //! The rules of a ledger over any store: pure, with `now` as an argument.
 
 use paywait_signals::Timestamp;
-use paywait_x402::{Money, PurchaseKey, SignedPayment, Usd};
+use paywait_x402::alloy_primitives::Address;
+use paywait_x402::{Asset, Money, PurchaseKey, SignedPayment, Usd};
 
+use crate::bounds::Bounds;
+use crate::meter::Meter;
 use crate::shelf::Shelf;
-use crate::{Fingerprint, Intent, LedgerError, Limits, Note, Owner, Record, Resolution, Taken};
+use crate::term::Term;
+use crate::{Fingerprint, Intent, LedgerError, Note, Origin, Owner, Record, Resolution, Taken};
 
 /// The rules of a ledger over the records of one store.
 ///
@@ -12,31 +16,7 @@ use crate::{Fingerprint, Intent, LedgerError, Limits, Note, Owner, Record, Resol
 #[derive(Debug)]
 pub(crate) struct Books<'a, S> {
     pub(crate) shelf: &'a mut S,
-    pub(crate) limits: &'a Bounds,
-}
-
-/// The limits that stand on a ledger: the tightest of those that were registered.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Bounds {
-    per_day: Option<Usd>,
-    /// Which opening of the store this is.
-    pub(crate) instance: u64,
-}
-
-impl Bounds {
-    /// Returns no limits, for one opening of a store.
-    #[cfg(feature = "sqlite")]
-    pub(crate) const fn of_instance(instance: u64) -> Self {
-        Self {
-            per_day: None,
-            instance,
-        }
-    }
-
-    pub(crate) fn register(&mut self, limits: Limits) {
-        let both = self.per_day.into_iter().chain(limits.most_per_day());
-        self.per_day = both.min();
-    }
+    pub(crate) bounds: &'a Bounds,
 }
 
 impl<S: Shelf> Books<'_, S> {
@@ -48,10 +28,16 @@ impl<S: Shelf> Books<'_, S> {
         now: Timestamp,
     ) -> Result<Taken, LedgerError> {
         self.forget(now)?;
-        match self.shelf.get(key)? {
+        match self.found(key)? {
             Some(record) => self.hand_out(record, fingerprint, owner, now),
             None => Ok(Taken::Nothing),
         }
+    }
+
+    /// Returns the record of a key, unless it is there for statements alone.
+    fn found(&mut self, key: PurchaseKey) -> Result<Option<Record>, LedgerError> {
+        let found = self.shelf.get(key)?;
+        Ok(found.filter(|record| !record.is_archived()))
     }
 
     /// Hands a record out, and with it the lease, if there is something to show.
@@ -69,6 +55,10 @@ impl<S: Shelf> Books<'_, S> {
             return Ok(Taken::InFlight);
         }
         if matches!(record.offers(), Taken::Standing(_)) {
+            // what was never shown has spent nothing yet
+            if record.money == Money::Signed && record.shown == 0 && self.shelf.is_halted()? {
+                return Err(LedgerError::Halted);
+            }
             record.lease(owner, now);
             self.shelf.put(record.clone())?;
         }
@@ -83,11 +73,12 @@ impl<S: Shelf> Books<'_, S> {
         now: Timestamp,
     ) -> Result<Taken, LedgerError> {
         self.forget(now)?;
+        self.sum_for_limits(now)?;
         // it is taken under its own key, by whoever can give it back under that key
         if let Some(left) = self.left_for(&intent, now)? {
             return Ok(left.offers());
         }
-        let before = self.shelf.get(intent.key)?;
+        let before = self.found(intent.key)?;
         // what was signed stood here once: it was ended, and is forgotten
         if before.is_none() && intent.known > 0 {
             return Err(LedgerError::Lost);
@@ -101,19 +92,43 @@ impl<S: Shelf> Books<'_, S> {
                 return self.hand_out(record.clone(), intent.fingerprint, owner, now);
             }
         }
-        let held = before.as_ref().filter(|record| record.counted);
-        let freed = held.map_or(Usd::ZERO, |record| record.stake.price);
-        let mut record = match before {
+        if self.shelf.is_halted()? {
+            return Err(LedgerError::Halted);
+        }
+        self.check_payee(&intent)?;
+        let pinned = intent.pins_payee;
+        let mut record = match before.clone() {
             Some(mut record) => {
                 record.intend(intent, now);
                 record
             }
-            None => Record::new(intent, self.limits.instance, now),
+            None => Record::new(intent, self.bounds.instance, now),
         };
-        self.make_room(record.key, record.stake.price, freed)?;
+        self.make_room(before.as_ref(), &record)?;
         record.lease(owner, now);
-        self.count(record, freed)?;
+        if pinned {
+            let payee = Some(record.stake.pay_to);
+            self.shelf
+                .set_pin(&record.origin, record.stake.asset, payee)?;
+        }
+        self.post(before.as_ref(), record, now)?;
         Ok(Taken::Intended)
+    }
+
+    /// Refuses another payee than the one that was pinned, if one was.
+    fn check_payee(&mut self, intent: &Intent) -> Result<(), LedgerError> {
+        if !intent.pins_payee {
+            return Ok(());
+        }
+        let stake = &intent.stake;
+        match self.shelf.pin(&intent.origin, stake.asset)? {
+            Some(pinned) if pinned != stake.pay_to => Err(LedgerError::OtherPayee {
+                origin: intent.origin.clone(),
+                asked: stake.pay_to,
+                pinned,
+            }),
+            _ => Ok(()),
+        }
     }
 
     /// Returns the purchase that an unnamed one takes over, if there is one.
@@ -122,7 +137,7 @@ impl<S: Shelf> Books<'_, S> {
             return Ok(None);
         }
         let left = self.shelf.left_behind(intent.fingerprint)?;
-        let instance = self.limits.instance;
+        let instance = self.bounds.instance;
         let mut left = left
             .into_iter()
             .filter(|record| record.instance == instance && record.is_left(now));
@@ -136,7 +151,10 @@ impl<S: Shelf> Books<'_, S> {
         payment: SignedPayment,
         now: Timestamp,
     ) -> Result<SignedPayment, LedgerError> {
-        self.change(key, |record| {
+        if self.shelf.is_halted()? {
+            return Err(LedgerError::Halted);
+        }
+        self.change(key, now, |record| {
             record.owned(owner, now)?;
             record.persist(payment)
         })
@@ -149,7 +167,7 @@ impl<S: Shelf> Books<'_, S> {
         note: Note,
         now: Timestamp,
     ) -> Result<(), LedgerError> {
-        self.change(key, |record| {
+        self.change(key, now, |record| {
             let owned = record.owned(owner, now);
             // a receipt is true whoever brings it
             if owned.is_ok() || note.money == Money::Settled {
@@ -165,7 +183,7 @@ impl<S: Shelf> Books<'_, S> {
         owner: Owner,
         now: Timestamp,
     ) -> Result<(), LedgerError> {
-        self.change(key, |record| record.owned(owner, now))
+        self.change(key, now, |record| record.owned(owner, now))
     }
 
     pub(crate) fn release(
@@ -174,13 +192,14 @@ impl<S: Shelf> Books<'_, S> {
         owner: Owner,
         signer_asked: bool,
     ) -> Result<(), LedgerError> {
-        let record = self.shelf.get(key)?;
-        let Some(mut record) = record.filter(|record| record.owner == Some(owner)) else {
+        let found = self.shelf.get(key)?;
+        let Some(before) = found.filter(|record| record.owner == Some(owner)) else {
             return Ok(());
         };
+        let mut record = before.clone();
         record.release(signer_asked);
         if record.is_void() {
-            self.strike(&record)
+            self.strike(&before)
         } else {
             self.shelf.put(record)
         }
@@ -192,7 +211,7 @@ impl<S: Shelf> Books<'_, S> {
         resolution: Resolution,
         now: Timestamp,
     ) -> Result<(), LedgerError> {
-        self.change(key, |record| {
+        self.change(key, now, |record| {
             if record.is_in_hand(now) {
                 return Err(LedgerError::InHand);
             }
@@ -205,109 +224,61 @@ impl<S: Shelf> Books<'_, S> {
     /// What counts against the day at `now`: holds, presumed and settled spending.
     pub(crate) fn used(&mut self, now: Timestamp) -> Result<Usd, LedgerError> {
         self.forget(now)?;
-        self.shelf.used()
+        let sum = self.shelf.sum(&Meter::daily_dollars(), "")?;
+        Ok(Usd::from_attos(sum))
+    }
+
+    pub(crate) fn halt(&mut self, halted: bool) -> Result<(), LedgerError> {
+        self.shelf.set_halted(halted)
+    }
+
+    pub(crate) fn unpin(
+        &mut self,
+        origin: &Origin,
+        asset: Asset,
+    ) -> Result<Option<Address>, LedgerError> {
+        let pinned = self.shelf.pin(origin, asset)?;
+        self.shelf.set_pin(origin, asset, None)?;
+        Ok(pinned)
     }
 
     /// Changes a record, and what it counts. A change that fails writes nothing.
     fn change<T>(
         &mut self,
         key: PurchaseKey,
+        now: Timestamp,
         change: impl FnOnce(&mut Record) -> Result<T, LedgerError>,
     ) -> Result<T, LedgerError> {
-        let mut record = self.shelf.get(key)?.ok_or(LedgerError::Lost)?;
-        let counted = match record.counted {
-            true => record.stake.price,
-            false => Usd::ZERO,
-        };
-        let until = record.counts_until;
+        let before = self.found(key)?.ok_or(LedgerError::Lost)?;
+        let mut record = before.clone();
         let result = change(&mut record)?;
-        if record.counts_until == until {
-            self.shelf.put(record)?;
-        } else {
-            self.count(record, counted)?;
-        }
+        self.post(Some(&before), record, now)?;
         Ok(result)
-    }
-
-    /// Whether `price` fits beside what others hold: the purchase of `key` itself gives up `freed`.
-    fn make_room(&mut self, key: PurchaseKey, price: Usd, freed: Usd) -> Result<(), LedgerError> {
-        let Some(allowed) = self.limits.per_day else {
-            return Ok(());
-        };
-        let used = self.shelf.used()?;
-        let others = used.checked_sub(freed).unwrap_or(used);
-        let fits = others.checked_add(price).is_some_and(|sum| sum <= allowed);
-        if fits {
-            return Ok(());
-        }
-        let come_back = self.room_at(key, others, price, allowed)?;
-        Err(LedgerError::OverLimit {
-            asked: price,
-            allowed,
-            used: others,
-            come_back,
-        })
-    }
-
-    /// When so many records of others have stopped counting that `price` fits.
-    fn room_at(
-        &mut self,
-        own: PurchaseKey,
-        used: Usd,
-        price: Usd,
-        allowed: Usd,
-    ) -> Result<Option<Timestamp>, LedgerError> {
-        let mut left = used;
-        for (until, key, held) in self.shelf.counted()? {
-            if key == own {
-                continue;
-            }
-            left = left.checked_sub(held).unwrap_or(Usd::ZERO);
-            if left.checked_add(price).is_some_and(|sum| sum <= allowed) {
-                return Ok(Some(until));
-            }
-        }
-        Ok(None)
-    }
-
-    /// Writes a record that counts its price from now on, in place of the `freed` that it did.
-    fn count(&mut self, mut record: Record, freed: Usd) -> Result<(), LedgerError> {
-        let used = self.shelf.used()?;
-        let others = used.checked_sub(freed).unwrap_or(used);
-        self.shelf
-            .set_used(others.saturating_add(record.stake.price))?;
-        record.counted = true;
-        self.shelf.put(record)
-    }
-
-    /// Takes a record and its count away: nothing was signed for it.
-    fn strike(&mut self, record: &Record) -> Result<(), LedgerError> {
-        if record.counted {
-            let used = self.shelf.used()?;
-            let rest = used.checked_sub(record.stake.price);
-            self.shelf.set_used(rest.unwrap_or(Usd::ZERO))?;
-        }
-        self.shelf.remove(record.key)
     }
 
     /// Stops counting what no longer counts. What a caller may come back for stays: it must not be
     /// bought again.
     fn forget(&mut self, now: Timestamp) -> Result<(), LedgerError> {
-        while let Some(mut record) = self.shelf.due(now)? {
+        while let Some((term, before)) = self.shelf.due(now)? {
+            let mut record = before.clone();
             if record.is_in_hand(now) {
-                record.counts_until = record.leased_until;
+                let until = record.leased_until;
+                record.posted.insert(term, until);
                 self.shelf.put(record)?;
                 continue;
             }
-            if !record.outlives_its_count() {
-                self.strike(&record)?;
-                continue;
+            record.posted.remove(&term);
+            if term != Term::Kept {
+                self.count(Some(&before), Some(&record))?;
+                self.shelf.put(record)?;
+            } else if !record.outlives_its_count() {
+                self.strike(&before)?;
+            } else if record.named || self.shelf.keeps_all() {
+                self.shelf.put(record)?;
+            } else {
+                // what it counts for ever stays counted
+                self.shelf.remove(record.key)?;
             }
-            let used = self.shelf.used()?;
-            let rest = used.checked_sub(record.stake.price);
-            self.shelf.set_used(rest.unwrap_or(Usd::ZERO))?;
-            record.counted = false;
-            self.shelf.put(record)?;
         }
         Ok(())
     }

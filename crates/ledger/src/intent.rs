@@ -1,8 +1,10 @@
 //! What is about to be signed, and for which request.
 
+use std::collections::BTreeSet;
+
 use paywait_x402::{PurchaseKey, Terms, Usd};
 
-use crate::{Fingerprint, OnDeath, Stake};
+use crate::{Fingerprint, Label, OnDeath, Origin, Stake};
 
 /// What is about to be signed, for which request, and what it counts against limits.
 #[derive(Clone, Debug)]
@@ -15,6 +17,10 @@ pub struct Intent {
     pub named: bool,
     /// The request that it is for.
     pub fingerprint: Fingerprint,
+    /// Where the request goes.
+    pub origin: Origin,
+    /// What the call is tagged with.
+    pub labels: BTreeSet<Label>,
     /// What is to be signed.
     pub stake: Stake,
     /// How many signatures of this purchase the caller knows of. Where more stand, they are handed
@@ -23,20 +29,33 @@ pub struct Intent {
     /// Whether an unnamed purchase takes over one of the same request, of this process, that ended
     /// unresolved or undelivered.
     pub takes_over: bool,
+    /// Whether the first payee of an origin and token is the only one from then on.
+    pub pins_payee: bool,
     /// What becomes of the hold when what was signed has died with neither receipt nor proof.
     pub on_death: OnDeath,
 }
 
 impl Intent {
-    /// Returns the intent to sign `terms`, at `price` dollars, for the request of `fingerprint`.
-    pub fn new(key: PurchaseKey, fingerprint: Fingerprint, terms: &Terms, price: Usd) -> Self {
+    /// Returns the intent to sign `terms` for the request of `fingerprint`, which goes to `origin`.
+    /// `price` is what they cost in dollars; a token without a price in dollars is counted in its own
+    /// units alone.
+    pub fn new(
+        key: PurchaseKey,
+        fingerprint: Fingerprint,
+        origin: Origin,
+        terms: &Terms,
+        price: Option<Usd>,
+    ) -> Self {
         Self {
             key,
             named: false,
             fingerprint,
+            origin,
+            labels: BTreeSet::new(),
             stake: Stake::of(terms, price),
             known: 0,
             takes_over: false,
+            pins_payee: false,
             on_death: OnDeath::Presume,
         }
     }
@@ -59,6 +78,20 @@ impl Intent {
     #[must_use]
     pub const fn takes_over(mut self, takes_over: bool) -> Self {
         self.takes_over = takes_over;
+        self
+    }
+
+    /// Tags it.
+    #[must_use]
+    pub fn labels(mut self, labels: impl IntoIterator<Item = Label>) -> Self {
+        self.labels = labels.into_iter().collect();
+        self
+    }
+
+    /// Says whether the first payee of an origin and token is the only one from then on.
+    #[must_use]
+    pub const fn pins_payee(mut self, pins_payee: bool) -> Self {
+        self.pins_payee = pins_payee;
         self
     }
 

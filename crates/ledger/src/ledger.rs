@@ -5,9 +5,13 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use paywait_signals::Timestamp;
-use paywait_x402::{Money, PurchaseKey, SignedPayment, Usd};
+use paywait_x402::alloy_primitives::Address;
+use paywait_x402::{Asset, Money, PurchaseKey, SignedPayment};
 
-use crate::{Fingerprint, Intent, Kept, Limits, Note, Owner, Record, Resolution, StoreError};
+use crate::{
+    Fingerprint, Intent, Kept, Limits, Line, Note, Origin, OverLimit, Owner, Record, Resolution,
+    StoreError,
+};
 
 /// A write that is queued when it is called, and durable when this is ready.
 ///
@@ -26,8 +30,11 @@ pub type Durable<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 ///   signature that was forgotten, costs money twice. When in doubt, an implementation says no.
 /// * No method may block the thread it is called on for longer than a lock is held.
 pub trait Ledger: fmt::Debug + Send + Sync {
-    /// Adds limits. Of several, the tightest holds.
-    fn register(&self, limits: Limits);
+    /// Adds limits. All that are registered hold, for whoever uses the ledger by this handle.
+    fn register(&self, limits: &Limits);
+
+    /// Returns whether a restart of the program forgets what was spent.
+    fn forgets_at_restart(&self) -> bool;
 
     /// Takes the purchase of `key` for `owner`, if there is one that is signed.
     ///
@@ -52,7 +59,8 @@ pub trait Ledger: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`LedgerError::OverLimit`] if the price does not fit, [`LedgerError::OtherRequest`], and
+    /// [`LedgerError::OverLimit`] if the price does not fit, [`LedgerError::OtherPayee`],
+    /// [`LedgerError::Halted`], [`LedgerError::OtherRequest`], and
     /// [`LedgerError::Lost`] if the purchase of which the caller knows signatures is not there.
     fn intend(
         &self,
@@ -123,6 +131,36 @@ pub trait Ledger: fmt::Debug + Send + Sync {
         resolution: Resolution,
         now: Timestamp,
     ) -> Durable<Result<(), LedgerError>>;
+
+    /// Halts everything, or resumes it: while it is halted nothing is signed, and nothing is shown that
+    /// was not shown before. What was shown goes on, since it may have cost money already. It holds for
+    /// all who share the store, until it is resumed.
+    ///
+    /// # Errors
+    ///
+    /// [`LedgerError::Store`]. Whether it is halted is then not known.
+    fn halt(&self, halted: bool) -> Durable<Result<(), LedgerError>>;
+
+    /// Takes away the pin of an origin and token, and returns the payee that was pinned: the next one
+    /// is trusted again.
+    ///
+    /// # Errors
+    ///
+    /// [`LedgerError::Store`].
+    fn unpin(&self, origin: Origin, asset: Asset) -> Durable<Result<Option<Address>, LedgerError>>;
+
+    /// Returns what became of each purchase that was spent since `since` and before `until`, or began
+    /// then if it is not known to be spent; the oldest first.
+    ///
+    /// # Errors
+    ///
+    /// [`LedgerError::Store`].
+    fn lines(
+        &self,
+        since: Timestamp,
+        until: Timestamp,
+        now: Timestamp,
+    ) -> Durable<Result<Vec<Line>, LedgerError>>;
 }
 
 /// What came of taking a purchase.
@@ -163,19 +201,21 @@ pub struct Standing {
 #[non_exhaustive]
 pub enum LedgerError {
     /// The price does not fit under a limit.
-    #[error(
-        "{asked} USD more would pass the limit of {allowed} USD per day, of which {used} USD is spent or held"
-    )]
-    OverLimit {
-        /// The price.
-        asked: Usd,
-        /// The limit.
-        allowed: Usd,
-        /// What counts against it now.
-        used: Usd,
-        /// When enough of it stops counting, if it ever does.
-        come_back: Option<Timestamp>,
+    #[error(transparent)]
+    OverLimit(Box<OverLimit>),
+    /// Another payee is asked for than the one that is pinned for this origin and token.
+    #[error("{origin} asks to pay {asked}, and was to be paid as {pinned} (setting: pin_payees)")]
+    OtherPayee {
+        /// Where the request goes.
+        origin: Origin,
+        /// The payee that is asked for.
+        asked: Address,
+        /// The payee that was paid first.
+        pinned: Address,
     },
+    /// Everything is halted: nothing is signed, and nothing is shown that was not shown before.
+    #[error("the ledger is halted: nothing is paid until it is resumed")]
+    Halted,
     /// The key belongs to another request.
     #[error("this purchase key belongs to another request")]
     OtherRequest,

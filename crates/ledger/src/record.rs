@@ -1,14 +1,17 @@
 //! One purchase as a ledger keeps it, and what may happen to it.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 use paywait_signals::Timestamp;
 use paywait_x402::{MOST_SIGNATURES, Money, PurchaseKey, SignedPayment};
 
+use crate::tenure::Tenure;
+use crate::term::Term;
 use crate::{
-    Fingerprint, Intent, Kept, LedgerError, Note, OnDeath, Owner, Resolution, Stake, Standing,
-    Taken,
+    Fingerprint, Intent, Kept, Label, LedgerError, Note, OnDeath, Origin, Owner, Period,
+    Resolution, Stake, Standing, Taken,
 };
 
 /// One purchase as a ledger keeps it.
@@ -24,6 +27,10 @@ pub struct Record {
     pub fingerprint: Fingerprint,
     /// Whether the caller gave the key.
     pub named: bool,
+    /// Where the request goes.
+    pub origin: Origin,
+    /// What the call is tagged with.
+    pub labels: BTreeSet<Label>,
     /// What it can cost, over all its signatures.
     pub stake: Stake,
     /// What is known of the money.
@@ -36,6 +43,8 @@ pub struct Record {
     pub transaction: Option<String>,
     /// How a person, or proof, ended it.
     pub resolution: Option<Resolution>,
+    /// When it began.
+    pub begun: Timestamp,
     /// When it was last written.
     pub written: Timestamp,
     pub(crate) payments: Vec<SignedPayment>,
@@ -49,10 +58,14 @@ pub struct Record {
     pub(crate) on_death: OnDeath,
     /// Which opening of the store it was made in.
     pub(crate) instance: u64,
-    /// Whether it counts against limits now, and until when.
-    pub(crate) counted: bool,
-    pub(crate) counts_until: Timestamp,
-    /// It is what is left of a purchase that needs no more: its key, so that it is not bought again.
+    /// When a receipt or proof first said that it settled: from then on it is spent.
+    pub(crate) settled: Option<Timestamp>,
+    /// When proof said that it cannot settle.
+    pub(crate) unused: Option<Timestamp>,
+    /// What it counts for now, and until when.
+    pub(crate) posted: BTreeMap<Term, Timestamp>,
+    /// It is what is left of a purchase that needs no more: its key, so that it is not bought again,
+    /// and what it cost.
     pub(crate) is_tombstone: bool,
 }
 
@@ -62,14 +75,15 @@ impl Record {
             key: intent.key,
             fingerprint: intent.fingerprint,
             named: intent.named,
-            // until bytes stand here none can have been shown: what dies so was not spent
-            counts_until: intent.stake.dies(PRESUMED_SPENT_AFTER),
+            origin: intent.origin,
+            labels: intent.labels,
             stake: intent.stake,
             money: Money::Unspent,
             shown: 0,
             delivered: false,
             transaction: None,
             resolution: None,
+            begun: now,
             written: now,
             payments: Vec::new(),
             kept: None,
@@ -79,7 +93,9 @@ impl Record {
             signer_asked: false,
             on_death: intent.on_death,
             instance,
-            counted: false,
+            settled: None,
+            unused: None,
+            posted: BTreeMap::new(),
             is_tombstone: false,
         }
     }
@@ -93,7 +109,63 @@ impl Record {
     /// delivered nor ended by a person or by proof.
     pub fn is_open(&self) -> bool {
         let may_be_signed = self.signer_asked || !self.payments.is_empty() || self.is_tombstone;
-        may_be_signed && !self.delivered && self.resolution.is_none()
+        // nobody can come back for what is left of one without a name
+        let is_over = self.is_tombstone && !self.named;
+        may_be_signed && !is_over && !self.delivered && self.resolution.is_none()
+    }
+
+    /// Returns whether a receipt or proof said that it settled.
+    pub const fn is_settled(&self) -> bool {
+        self.settled.is_some()
+    }
+
+    /// Returns whether it counts without a receipt or proof that it settled.
+    pub(crate) const fn is_at_risk(&self) -> bool {
+        self.settled.is_none()
+    }
+
+    /// Returns under which moment a statement lists it.
+    pub(crate) fn listed_at(&self) -> Timestamp {
+        self.settled.unwrap_or(self.begun)
+    }
+
+    /// Returns from when on it stops counting. Death without proof is no reason, unless it was said
+    /// to be one.
+    pub(crate) fn tenure(&self) -> Tenure {
+        let dies = self.stake.dies(PRESUMED_SPENT_AFTER);
+        if let Some(settled) = self.settled {
+            return Tenure::After(settled);
+        }
+        if let Some(unused) = self.unused {
+            return Tenure::Until(unused);
+        }
+        // until bytes stand here none can have been shown: what dies so was not spent
+        if self.payments.is_empty() && !self.is_tombstone {
+            return Tenure::Until(dies);
+        }
+        match self.on_death {
+            _ if self.resolution == Some(Resolution::Presumed) => Tenure::After(dies),
+            OnDeath::Presume => Tenure::After(dies),
+            OnDeath::Release(margin) if self.named => Tenure::Until(self.stake.dies(margin)),
+            // as long as a repeat takes it over, it must be there
+            OnDeath::Release(margin) => Tenure::Until(self.stake.dies(margin.max(TAKEN_OVER_FOR))),
+        }
+    }
+
+    /// Returns until when it counts for `term`, where `terms` are all that anything counts for.
+    pub(crate) fn counts_until(&self, term: Term, terms: &BTreeSet<Term>) -> Timestamp {
+        match term {
+            Term::Spent(period) => self.tenure().ends(period),
+            Term::Begun(period) => period.ends(self.begun),
+            Term::Kept => {
+                let others = terms.iter().filter(|term| **term != Term::Kept);
+                let ends = others.map(|term| self.counts_until(*term, terms));
+                let last = ends.filter(|until| *until < Timestamp::MAX).max();
+                // and long enough for whoever asks what the day has cost
+                last.max(Some(self.tenure().ends(Period::DAY)))
+                    .unwrap_or(Timestamp::MAX)
+            }
+        }
     }
 
     /// Returns what this purchase is to `owner` who asks for it, apart from who has it now.
@@ -167,12 +239,6 @@ impl Record {
         self.on_death = intent.on_death;
         self.signing = true;
         self.written = now;
-        let until = if self.payments.is_empty() {
-            self.stake.dies(PRESUMED_SPENT_AFTER)
-        } else {
-            self.presumed_until()
-        };
-        self.counts_until = self.counts_until.max(until);
     }
 
     /// Takes a signature; returns the payment that stands. One that was not intended is not taken.
@@ -189,7 +255,6 @@ impl Record {
             self.money = Money::Signed;
         }
         self.payments.push(payment.clone());
-        self.counts_until = self.counts_until.max(self.presumed_until());
         Ok(payment)
     }
 
@@ -204,7 +269,7 @@ impl Record {
         self.kept = note.kept.or_else(|| self.kept.take());
         self.written = now;
         if note.money == Money::Settled {
-            self.counts_until = now.saturating_add(DAY);
+            self.settled.get_or_insert(now);
         }
     }
 
@@ -219,10 +284,14 @@ impl Record {
         match resolution {
             Resolution::Finished | Resolution::Settled => {
                 self.money = Money::Settled;
-                self.counts_until = self.counts_until.max(now.saturating_add(DAY));
+                self.settled.get_or_insert(now);
             }
             Resolution::Presumed | Resolution::GivenUp => {}
-            Resolution::Unused => self.counts_until = now,
+            Resolution::Unused => {
+                // a receipt may lie, and the chain does not
+                self.settled = None;
+                self.unused = Some(now);
+            }
         }
     }
 
@@ -232,6 +301,10 @@ impl Record {
         self.signer_asked |= signer_asked;
         if !self.payments.is_empty() {
             self.signing = false;
+        }
+        // nobody comes back for it, and what it signed is of no more use to anybody
+        if !self.named && self.delivered && self.is_settled() {
+            self.strip();
         }
     }
 
@@ -253,36 +326,36 @@ impl Record {
         !self.named && signed && self.owner.is_none() && self.is_open()
     }
 
-    /// What becomes of it when it counts no more: `false` if nothing needs to be kept. Open purchases
-    /// with a name are kept whole, and settled ones as their key alone. What was never written as
-    /// signed was never shown, and so is nothing.
+    /// What becomes of it when no limit needs it: `false` if nothing needs to be kept. Open purchases
+    /// with a name are kept whole, and of the others what they cost; what was never written as signed
+    /// was never shown, and so is nothing.
     pub(crate) fn outlives_its_count(&mut self) -> bool {
         let unsigned = self.payments.is_empty() && !self.is_tombstone && self.resolution.is_none();
-        if !self.named || unsigned {
+        if unsigned {
             return false;
         }
-        let done = self.money == Money::Settled || self.resolution.is_some();
-        if done && !self.payments.is_empty() {
-            self.payments = Vec::new();
-            self.kept = None;
-            self.is_tombstone = true;
+        let done = !self.named || self.money == Money::Settled || self.resolution.is_some();
+        if done {
+            self.strip();
         }
         true
     }
 
-    /// Until when signed payments count that nobody has spoken of: they die, and then count as spent
-    /// for a day, or are let go.
-    fn presumed_until(&self) -> Timestamp {
-        match self.on_death {
-            OnDeath::Presume => self.stake.dies(PRESUMED_SPENT_AFTER).saturating_add(DAY),
-            OnDeath::Release(margin) if self.named => self.stake.dies(margin),
-            // as long as a repeat takes it over, it must be there
-            OnDeath::Release(margin) => self.stake.dies(margin.max(TAKEN_OVER_FOR)),
+    /// Returns whether it is there for statements alone: nobody can come back for it, and no limit needs
+    /// it.
+    pub(crate) fn is_archived(&self) -> bool {
+        self.is_tombstone && !self.named && !self.posted.contains_key(&Term::Kept)
+    }
+
+    /// Leaves the key and what it cost.
+    fn strip(&mut self) {
+        if !self.payments.is_empty() {
+            self.payments = Vec::new();
+            self.kept = None;
+            self.is_tombstone = true;
         }
     }
 }
-
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Clocks differ and blocks come late: what expired is presumed spent only this much later.
 const PRESUMED_SPENT_AFTER: Duration = Duration::from_secs(120);

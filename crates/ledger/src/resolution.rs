@@ -3,8 +3,7 @@
 /// How a person, or proof, ends a purchase that a seller left open.
 ///
 /// Its key is never bought again; whoever wants the same once more takes another name.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[cfg_attr(feature = "sqlite", derive(serde::Deserialize, serde::Serialize))]
+#[derive(Clone, Copy, Debug, serde::Deserialize, Eq, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub enum Resolution {
     /// What was paid for has come by another way. It counts as spent.

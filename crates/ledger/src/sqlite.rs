@@ -3,6 +3,7 @@
 mod failure;
 mod file;
 mod network;
+mod reader;
 mod row;
 mod shelf;
 mod writer;
@@ -13,19 +14,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use paywait_signals::Timestamp;
-use paywait_x402::{PurchaseKey, SignedPayment, Usd};
+use paywait_x402::alloy_primitives::Address;
+use paywait_x402::{Asset, PurchaseKey, SignedPayment, Usd};
 use rusqlite::Connection;
 use uuid::Uuid;
 
 pub use file::OpenError;
 
-use crate::books::Bounds;
+use crate::bounds::Bounds;
+use crate::line::lines;
 use crate::shelf::Shelf as _;
 use crate::{
-    Durable, Fingerprint, Intent, Ledger, LedgerError, Limits, Note, Owner, Record, Resolution,
-    Taken,
+    Durable, Fingerprint, Intent, Ledger, LedgerError, Limits, Line, Note, Origin, Owner, Record,
+    Resolution, Taken,
 };
 use file::{Opening, Place};
+use reader::Reader;
 use writer::Queue;
 
 /// A ledger in one SQLite file.
@@ -52,6 +56,7 @@ use writer::Queue;
 pub struct SqliteLedger {
     bounds: Arc<Mutex<Bounds>>,
     queue: Queue,
+    reader: Reader,
 }
 
 impl SqliteLedger {
@@ -82,13 +87,21 @@ impl SqliteLedger {
         self.queue.write(move |books| books.used(now))
     }
 
-    fn start(connection: Connection, place: Place) -> Result<Self, OpenError> {
+    fn start(
+        opening: Opening,
+        (connection, place): (Connection, Place),
+    ) -> Result<Self, OpenError> {
+        let reader = Reader::new(opening, &place);
         // what was left behind is taken over within this opening alone
         let instance = Uuid::new_v4().as_u64_pair().0;
         let bounds = Arc::new(Mutex::new(Bounds::of_instance(instance)));
         let queue = Queue::start(connection, place, Arc::clone(&bounds))
             .map_err(|error| OpenError::File(error.kind()))?;
-        Ok(Self { bounds, queue })
+        Ok(Self {
+            bounds,
+            queue,
+            reader,
+        })
     }
 }
 
@@ -121,8 +134,7 @@ impl SqliteOptions {
     ///
     /// [`OpenError::Exists`], if there is anything at `path`, and the others.
     pub fn create(self, path: impl AsRef<Path>) -> Result<SqliteLedger, OpenError> {
-        let (connection, place) = self.opening.create(path.as_ref())?;
-        SqliteLedger::start(connection, place)
+        SqliteLedger::start(self.opening, self.opening.create(path.as_ref())?)
     }
 
     /// Opens the ledger of a file, and checks the whole of it. It blocks while it does.
@@ -131,8 +143,7 @@ impl SqliteOptions {
     ///
     /// [`OpenError::Missing`], if there is none, and the others.
     pub fn open(self, path: impl AsRef<Path>) -> Result<SqliteLedger, OpenError> {
-        let (connection, place) = self.opening.open(path.as_ref())?;
-        SqliteLedger::start(connection, place)
+        SqliteLedger::start(self.opening, self.opening.open(path.as_ref())?)
     }
 }
 
@@ -148,9 +159,13 @@ impl Default for SqliteOptions {
 }
 
 impl Ledger for SqliteLedger {
-    fn register(&self, limits: Limits) {
+    fn register(&self, limits: &Limits) {
         let mut bounds = self.bounds.lock().unwrap_or_else(PoisonError::into_inner);
         bounds.register(limits);
+    }
+
+    fn forgets_at_restart(&self) -> bool {
+        false
     }
 
     fn take(
@@ -223,6 +238,25 @@ impl Ledger for SqliteLedger {
     ) -> Durable<Result<(), LedgerError>> {
         self.queue
             .write(move |books| books.resolve(key, resolution, now))
+    }
+
+    fn halt(&self, halted: bool) -> Durable<Result<(), LedgerError>> {
+        self.queue.write(move |books| books.halt(halted))
+    }
+
+    fn unpin(&self, origin: Origin, asset: Asset) -> Durable<Result<Option<Address>, LedgerError>> {
+        self.queue.write(move |books| books.unpin(&origin, asset))
+    }
+
+    fn lines(
+        &self,
+        since: Timestamp,
+        until: Timestamp,
+        now: Timestamp,
+    ) -> Durable<Result<Vec<Line>, LedgerError>> {
+        // beside the thread that writes: a long statement keeps nobody from paying
+        self.reader
+            .read(move |pages| lines(pages, [since, until], now))
     }
 }
 

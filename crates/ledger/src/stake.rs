@@ -22,14 +22,14 @@ pub struct Stake {
     pub payment_id: PaymentId,
     /// How much, in atomic units of the token.
     pub amount: Amount,
-    /// How much, in dollars, rounded up.
-    pub price: Usd,
+    /// How much, in dollars, rounded up; nothing for a token that has no price in dollars.
+    pub price: Option<Usd>,
     /// Until when it can be cashed, in seconds since the Unix epoch.
     pub valid_before: u64,
 }
 
 impl Stake {
-    pub(crate) fn of(terms: &Terms, price: Usd) -> Self {
+    pub(crate) fn of(terms: &Terms, price: Option<Usd>) -> Self {
         Self {
             payer: terms.payer(),
             pay_to: terms.pay_to(),
@@ -59,8 +59,7 @@ impl Stake {
 /// What becomes of a hold when what was signed has died with neither receipt nor proof.
 ///
 /// Death is no proof that it did not settle before.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-#[cfg_attr(feature = "sqlite", derive(serde::Deserialize, serde::Serialize))]
+#[derive(Clone, Copy, Debug, Default, serde::Deserialize, Eq, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub enum OnDeath {
     /// It counts as spent on that day.

@@ -15,7 +15,8 @@ use alloy_signer_local::PrivateKeySigner;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use paywait_ledger::{
-    Fingerprint, Intent, Ledger, LedgerError, Limits, MemoryLedger, Note, Owner, Taken,
+    Fingerprint, Intent, Ledger, LedgerError, Limits, MemoryLedger, Note, Origin, Owner, Quantity,
+    Taken,
 };
 use paywait_signals::Timestamp;
 use paywait_x402::alloy_primitives::{Address, B256};
@@ -51,6 +52,10 @@ fn key() -> PurchaseKey {
     PurchaseKey::named("order-17")
 }
 
+fn origin() -> Origin {
+    "https://seller.example".parse().unwrap()
+}
+
 fn request() -> Fingerprint {
     Fingerprint::of("GET", "https://seller.example/report", b"")
 }
@@ -71,12 +76,12 @@ fn around(moment: u64) -> [Timestamp; 2] {
 fn ledger(per_day: &str) -> MemoryLedger {
     let ledger = MemoryLedger::new();
     let per_call = Limits::per_call(usd("1000000").unwrap());
-    ledger.register(per_call.per_day(usd(per_day).unwrap()));
+    ledger.register(&per_call.per_day(usd(per_day).unwrap()).open_share(100));
     ledger
 }
 
 fn intent(name: PurchaseKey, price: Usd) -> Intent {
-    Intent::new(name, request(), &terms(BEFORE), price).named(true)
+    Intent::new(name, request(), origin(), &terms(BEFORE), Some(price)).named(true)
 }
 
 fn intend(ledger: &MemoryLedger, intent: Intent, now: Timestamp) -> Result<Taken, LedgerError> {
@@ -112,16 +117,12 @@ fn the_limit_of_a_day_is_spent_to_the_last_place_and_no_further() {
     assert!(matches!(taken, Taken::Intended));
     let other = PurchaseKey::named("order-18");
     let over = intend(&ledger, intent(other, least), at(0)).unwrap_err();
-    let LedgerError::OverLimit {
-        asked,
-        allowed,
-        used,
-        ..
-    } = over
-    else {
+    let LedgerError::OverLimit(over) = over else {
         panic!("{over:?}");
     };
-    assert_eq!((asked, allowed, used), (least, most, most));
+    let told = (over.asked, over.limit.most(), over.used);
+    let [asked, allowed, used] = [least, most, most].map(Quantity::Usd);
+    assert_eq!(told, (asked, allowed, used));
 }
 
 #[test]
@@ -131,10 +132,7 @@ fn prices_that_do_not_add_up_are_over_the_limit_and_no_wrap() {
     intend(&ledger, intent(key(), usd(most).unwrap()), at(0)).unwrap();
     let other = PurchaseKey::named("order-18");
     let over = intend(&ledger, intent(other, usd(most).unwrap()), at(0));
-    assert!(
-        matches!(over, Err(LedgerError::OverLimit { .. })),
-        "{over:?}"
-    );
+    assert!(matches!(over, Err(LedgerError::OverLimit(_))), "{over:?}");
 }
 
 #[test]
@@ -170,12 +168,12 @@ fn an_unnamed_purchase_is_taken_over_for_an_hour_after_it_expired() {
     let [last, over] = around((BEFORE + 3_600) * 1_000);
     for (now, is_taken_over) in [(last, true), (over, false)] {
         let ledger = ledger("5");
-        let first = Intent::new(key(), request(), &terms(BEFORE), usd("1").unwrap());
+        let first = Intent::new(key(), request(), origin(), &terms(BEFORE), usd("1").ok());
         intend(&ledger, first, at(0)).unwrap();
         ready(ledger.persist(key(), owner(1), sign(BEFORE), at(0))).unwrap();
         ledger.release(key(), owner(1), true);
         let name = PurchaseKey::named("order-18");
-        let again = Intent::new(name, request(), &terms(BEFORE), usd("1").unwrap());
+        let again = Intent::new(name, request(), origin(), &terms(BEFORE), usd("1").ok());
         let taken = ready(ledger.intend(again.takes_over(true), owner(2), now)).unwrap();
         let stands = matches!(taken, Taken::Standing(_));
         assert_eq!(stands, is_taken_over, "{taken:?}");
@@ -202,7 +200,7 @@ fn two_signatures_stand_and_a_third_is_answered_with_the_second() {
 fn at_the_end_of_time_nothing_wraps() {
     let ledger = ledger("5");
     let dollar = usd("1").unwrap();
-    let far = Intent::new(key(), request(), &terms(u64::MAX), dollar).named(true);
+    let far = Intent::new(key(), request(), origin(), &terms(u64::MAX), Some(dollar)).named(true);
     intend(&ledger, far, Timestamp::MAX).unwrap();
     ready(ledger.persist(key(), owner(1), sign(u64::MAX), Timestamp::MAX)).unwrap();
     let before = Timestamp::MAX.saturating_sub(Duration::from_millis(1));

@@ -17,7 +17,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use futures_executor::block_on;
 use paywait_ledger::{
-    Fingerprint, Intent, Ledger, LedgerError, Limits, Note, OpenError, Owner, SqliteLedger,
+    Fingerprint, Intent, Ledger, LedgerError, Limits, Note, OpenError, Origin, Owner, SqliteLedger,
     SqliteOptions, Standing, StoreError, Taken,
 };
 use paywait_signals::Timestamp;
@@ -55,12 +55,16 @@ fn now() -> Timestamp {
 
 fn intend(ledger: &SqliteLedger, name: &str) -> Result<Owner, LedgerError> {
     let (key, request) = (PurchaseKey::named(name), request());
-    let intent = Intent::new(key, request, &TERMS, usd("0.01").unwrap()).named(true);
+    let intent = Intent::new(key, request, origin(), &TERMS, usd("0.01").ok()).named(true);
     let owner = Owner::random();
     match block_on(ledger.intend(intent, owner, now()))? {
         Taken::Intended => Ok(owner),
         other => panic!("{other:?}"),
     }
+}
+
+fn origin() -> Origin {
+    "https://seller.example".parse().unwrap()
 }
 
 fn request() -> Fingerprint {
@@ -117,8 +121,9 @@ fn a_write_is_queued_when_it_is_called_and_not_when_it_is_awaited() {
     let intent = Intent::new(
         PurchaseKey::named("one"),
         request(),
+        origin(),
         &TERMS,
-        usd("0.01").unwrap(),
+        usd("0.01").ok(),
     );
     drop(ledger.intend(intent, Owner::random(), now()));
     assert_eq!(
@@ -128,8 +133,9 @@ fn a_write_is_queued_when_it_is_called_and_not_when_it_is_awaited() {
     let late = Intent::new(
         PurchaseKey::named("two"),
         request(),
+        origin(),
         &TERMS,
-        usd("0.01").unwrap(),
+        usd("0.01").ok(),
     );
     drop(ledger.intend(late, Owner::random(), now()));
     drop(ledger);
@@ -145,9 +151,11 @@ fn two_on_one_file_share_what_counts_and_grant_no_more_than_there_is() {
     let (_folder, path) = place();
     let one = SqliteLedger::create(&path).unwrap();
     let other = SqliteLedger::open(&path).unwrap();
-    let limits = Limits::per_call(usd("1").unwrap()).per_day(usd("0.10").unwrap());
+    let limits = Limits::per_call(usd("1").unwrap())
+        .per_day(usd("0.10").unwrap())
+        .open_share(100);
     for ledger in [&one, &other] {
-        ledger.register(limits);
+        ledger.register(&limits);
     }
     let granted: usize = std::thread::scope(|scope| {
         let asks = [("a", &one), ("b", &other)].map(|(prefix, ledger)| {
@@ -254,8 +262,10 @@ fn a_payment_that_is_missing_or_changed_is_damage_and_not_nothing() {
     for change in [
         "DELETE FROM payment",
         "UPDATE payment SET sealed = x'00'",
-        "UPDATE purchase SET price = '0.001'",
-        "UPDATE purchase SET is_counted = 0",
+        "UPDATE purchase SET fields = replace(fields, '0.01', '0.001')",
+        "UPDATE purchase SET is_open = 0",
+        "UPDATE posting SET until = 0",
+        "PRAGMA foreign_keys = OFF; DELETE FROM purchase",
     ] {
         let (_folder, path) = place();
         written(&path);
@@ -279,6 +289,23 @@ fn a_payment_that_is_missing_or_changed_is_damage_and_not_nothing() {
             Some(OpenError::Store(StoreError::Damaged)),
             "{change}"
         );
+    }
+}
+
+#[test]
+fn what_is_counted_is_what_the_records_say_whatever_the_sums_do() {
+    for change in [
+        "DELETE FROM total",
+        "UPDATE total SET sum = '1'",
+        "DELETE FROM posting",
+    ] {
+        let (_folder, path) = place();
+        written(&path);
+        let connection = Connection::open(&path).unwrap();
+        connection.execute_batch(change).unwrap();
+        let ledger = SqliteLedger::open(&path).unwrap();
+        let used = block_on(ledger.used_today(now())).unwrap();
+        assert_eq!(used.to_string(), "0.01", "{change}");
     }
 }
 

@@ -14,7 +14,9 @@ use std::task::{Context, Poll, Waker};
 use alloy_signer_local::PrivateKeySigner;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use paywait_ledger::{Fingerprint, Intent, Kept, Ledger, Limits, MemoryLedger, Note, Owner, Taken};
+use paywait_ledger::{
+    Fingerprint, Intent, Kept, Ledger, Limits, MemoryLedger, Note, Origin, Owner, Taken,
+};
 use paywait_signals::Timestamp;
 use paywait_x402::alloy_primitives::B256;
 use paywait_x402::{Money, Offer, PaymentId, PurchaseKey, SignedPayment, Terms, Wallet, usd};
@@ -63,6 +65,10 @@ fn header(payment: &SignedPayment) -> String {
     header.to_owned()
 }
 
+fn origin() -> Origin {
+    "https://seller.example".parse().unwrap()
+}
+
 fn key() -> PurchaseKey {
     PurchaseKey::named("sesame")
 }
@@ -87,9 +93,9 @@ fn what_a_ledger_is_told_and_answers_shows_no_payment_no_body_and_no_url() {
     let fingerprint = Fingerprint::of("POST", URL, b"sesame");
     let payment = ready(Wallet::evm(signer()).sign(&terms())).unwrap();
     let ledger = MemoryLedger::new();
-    ledger.register(Limits::per_call(usd("1").unwrap()).no_daily_limit());
+    ledger.register(&Limits::per_call(usd("1").unwrap()).no_daily_limit());
     let price = usd("0.01").unwrap();
-    let intent = Intent::new(key(), fingerprint, &terms(), price).named(true);
+    let intent = Intent::new(key(), fingerprint, origin(), &terms(), Some(price)).named(true);
     let mut words = told(&intent);
     words.push_str(&told(&ready(ledger.intend(intent, owner, NOW))));
     let stands = ready(ledger.persist(key(), owner, payment.clone(), NOW));

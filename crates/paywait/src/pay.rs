@@ -68,8 +68,12 @@ impl Pay {
     ///
     /// The limit of a call is this layer's own. The limit of the day stands on the ledger: of
     /// several layers on one ledger the tightest holds for all of them together.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "limits are said once, where the layer is made"
+    )]
     pub fn with_ledger(wallet: Wallet, limits: Limits, ledger: Arc<dyn Ledger>) -> Self {
-        ledger.register(limits);
+        ledger.register(&limits);
         let purse = Purse {
             wallet,
             policy: Arc::new(Policy::new(limits.most_per_call())),

@@ -98,6 +98,16 @@ impl Usd {
     /// The places after the dot that are kept.
     pub const PLACES: u8 = 18;
 
+    /// Returns so many of the smallest parts that are kept, `10^-18` dollars each.
+    pub const fn from_attos(attos: U256) -> Self {
+        Self(attos)
+    }
+
+    /// Returns how many of the smallest parts it is, `10^-18` dollars each.
+    pub const fn attos(self) -> U256 {
+        self.0
+    }
+
     /// Returns `units` of a token whose unit is `10^-decimals` dollars, rounded up.
     ///
     /// # Errors

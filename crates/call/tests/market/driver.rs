@@ -6,7 +6,7 @@ use paywait_ledger::{Intent, LedgerError, Note, Taken};
 use paywait_x402::{KnownAsset, Money, SignedPayment, Terms, Usd};
 
 use crate::chain::Auth;
-use crate::market::{Market, fingerprint, ready, wallet};
+use crate::market::{Market, fingerprint, origin, ready, wallet};
 use crate::process::{RENEWED_EVERY, Running, Told};
 use crate::script::Fault;
 use crate::seller::{Answer, Says, Turn, Way};
@@ -47,7 +47,7 @@ impl Running {
     pub(crate) fn intend(&mut self, terms: &Terms, market: &mut Market) -> Intended {
         let known = self.call.purchase().unwrap().payments().len();
         let fingerprint = fingerprint(self.request);
-        let mut intent = Intent::new(self.key, fingerprint, terms, price(terms))
+        let mut intent = Intent::new(self.key, fingerprint, origin(), terms, Some(price(terms)))
             .named(self.named)
             .known(known)
             .takes_over(true)
@@ -209,9 +209,9 @@ pub(crate) fn price(terms: &Terms) -> Usd {
 
 fn not_paid(error: &LedgerError) -> NotPaid {
     match error {
-        LedgerError::OverLimit { come_back, .. } => NotPaid::Limit {
-            what: error.to_string(),
-            come_back: *come_back,
+        LedgerError::OverLimit(over) => NotPaid::Limit {
+            what: over.to_string(),
+            come_back: over.come_back,
         },
         LedgerError::OtherRequest => NotPaid::OtherRequest,
         _ => NotPaid::Ledger(error.to_string()),

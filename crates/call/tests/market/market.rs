@@ -5,7 +5,7 @@ use std::future::Future;
 use std::sync::{Arc, LazyLock};
 
 use alloy_signer_local::PrivateKeySigner;
-use paywait_ledger::{Fingerprint, Ledger, Limits, OnDeath};
+use paywait_ledger::{Fingerprint, Ledger, Limits, OnDeath, Origin};
 use paywait_signals::Timestamp;
 use paywait_x402::{Network, Policy, PurchaseKey, Usd, Wallet, usd};
 
@@ -84,7 +84,7 @@ impl Market {
     pub(crate) fn lose_records(&mut self) {
         let books = (self.opens)();
         let limits = Limits::per_call(usd("0.05").unwrap()).per_day(self.limit);
-        books.ledger.register(limits);
+        books.ledger.register(&limits);
         self.books.push(books);
     }
 
@@ -186,6 +186,10 @@ pub(crate) fn wallet() -> &'static Wallet {
 
 pub(crate) fn policy() -> Arc<Policy> {
     Arc::clone(&POLICY)
+}
+
+pub(crate) fn origin() -> Origin {
+    "https://seller.example".parse().unwrap()
 }
 
 pub(crate) fn fingerprint(request: u8) -> Fingerprint {

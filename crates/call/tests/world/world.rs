@@ -14,7 +14,7 @@ use paywait_call::{
     Action, Answered, Call, Facts, Failure, Intended, Means, NotPaid, Outgoing, Patience, Recalled,
 };
 use paywait_ledger::{
-    Fingerprint, Intent, Ledger, LedgerError, Limits, MemoryLedger, Note, Owner, Taken,
+    Fingerprint, Intent, Ledger, LedgerError, Limits, MemoryLedger, Note, Origin, Owner, Taken,
 };
 use paywait_signals::{Reply, Timestamp};
 use paywait_x402::{
@@ -119,7 +119,7 @@ impl World {
 
     fn with(key: PurchaseKey, named: bool) -> Self {
         let ledger = MemoryLedger::new();
-        ledger.register(Limits::per_call(usd("0.05").unwrap()).per_day(usd("5").unwrap()));
+        ledger.register(&Limits::per_call(usd("0.05").unwrap()).per_day(usd("5").unwrap()));
         Self {
             wall: START,
             latest: START,
@@ -291,7 +291,7 @@ impl World {
     }
 
     fn intend(&mut self, terms: &Terms, known: usize) -> Intended {
-        let intent = Intent::new(self.key, fingerprint(), terms, price(terms));
+        let intent = Intent::new(self.key, fingerprint(), origin(), terms, Some(price(terms)));
         let intent = intent.named(self.named).known(known);
         match ready(self.ledger.intend(intent, self.owner(), self.now())) {
             Ok(Taken::Intended) => {
@@ -429,6 +429,10 @@ impl World {
 fn price(terms: &Terms) -> Usd {
     let known = KnownAsset::find(terms.asset()).unwrap();
     known.usd(terms.amount()).unwrap()
+}
+
+fn origin() -> Origin {
+    "https://seller.example".parse().unwrap()
 }
 
 fn fingerprint() -> Fingerprint {

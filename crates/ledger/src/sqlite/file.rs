@@ -10,7 +10,9 @@ use rusqlite::{Connection, MAIN_DB, OpenFlags, TransactionBehavior};
 use super::failure::{Stored as _, reason};
 use super::network;
 use super::shelf::{Pages, TABLES};
+use crate::meter::Meter;
 use crate::shelf::Shelf as _;
+use crate::sums::Shares;
 use crate::{LedgerError, StoreError};
 
 /// Why a ledger's file was not opened.
@@ -80,6 +82,8 @@ impl Opening {
         let begun = connection.transaction_with_behavior(TransactionBehavior::Immediate);
         let transaction = begun.stored()?;
         transaction.execute_batch(TABLES).stored()?;
+        let daily = Pages::new(&transaction).add_meter(&Meter::daily_dollars());
+        daily.map_err(|error| store_error(&error))?;
         transaction
             .pragma_update(None, "application_id", APPLICATION)
             .stored()?;
@@ -100,7 +104,7 @@ impl Opening {
         Ok((connection, place))
     }
 
-    fn connect(self, path: &Path, is_new: bool) -> Result<Connection, OpenError> {
+    pub(crate) fn connect(self, path: &Path, is_new: bool) -> Result<Connection, OpenError> {
         // a whole path: SQLite takes some short ones for something else than a file
         let path = std::fs::canonicalize(path).map_err(|error| not_found(&error))?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -149,6 +153,10 @@ impl Place {
         }
         let id = id_of(&metadata);
         Ok(Self { path, id })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Checks that the path still leads to the file: what is written to another is not read by
@@ -221,40 +229,68 @@ fn refuse_foreign(connection: &Connection, is_new: bool) -> Result<(), OpenError
     Ok(())
 }
 
-/// Reads the whole file. An index that does not agree with its table would hide what counts.
+/// Reads the whole file. An index that does not agree with its table would hide what counts, and a row
+/// that is missing a purchase.
 fn check(connection: &Connection) -> Result<(), OpenError> {
     let said: String = connection
         .pragma_query_value(None, "integrity_check", |row| row.get(0))
         .stored()?;
-    if said == "ok" {
+    let mut orphans = connection.prepare("PRAGMA foreign_key_check").stored()?;
+    let is_whole = !orphans.exists([]).stored()?;
+    if said == "ok" && is_whole {
         Ok(())
     } else {
         Err(StoreError::Damaged.into())
     }
 }
 
-/// Writes the sum of what counts anew, from the records: they are what is true.
+/// Writes the sums anew, from the records, where they do not agree: the records are what is true. As
+/// long as they agree, which takes long to see in a large file, nobody else is kept from writing.
 fn sum_up(connection: &mut Connection) -> Result<(), OpenError> {
+    let reading = connection.transaction().stored()?;
+    let seen = disagreeing(&mut Pages::new(&reading)).map_err(|error| store_error(&error))?;
+    drop(reading);
+    if seen.is_none() {
+        return Ok(());
+    }
     let begun = connection.transaction_with_behavior(TransactionBehavior::Immediate);
     let transaction = begun.stored()?;
-    let mut pages = Pages {
-        connection: &transaction,
-    };
-    let summed = pages.counts().and_then(|counts| {
-        if pages.used()? == counts {
-            return Ok(());
-        }
-        pages.set_used(counts)
+    let mut pages = Pages::new(&transaction);
+    let written = disagreeing(&mut pages).and_then(|counted| match counted {
+        None => Ok(()),
+        Some(counted) => pages.set_sums(&counted),
     });
-    summed.map_err(|error| {
-        let LedgerError::Store(error) = error else {
-            // no rule is asked here
-            return StoreError::Damaged;
-        };
-        error
-    })?;
+    written.map_err(|error| store_error(&error))?;
     transaction.commit().stored()?;
     Ok(())
+}
+
+/// Returns the sums as the records say them, where those that are written say something else.
+fn disagreeing(pages: &mut Pages<'_>) -> Result<Option<Shares>, LedgerError> {
+    let counted = pages.counted()?;
+    Ok((pages.sums()? != counted).then_some(counted))
+}
+
+/// Returns why what is open already could not be read.
+pub(crate) fn store_error_of(error: OpenError) -> StoreError {
+    match error {
+        OpenError::Store(error) => error,
+        OpenError::Version { .. } => StoreError::Version,
+        OpenError::Missing
+        | OpenError::Exists
+        | OpenError::Network(_)
+        | OpenError::Unshared
+        | OpenError::NotALedger
+        | OpenError::File(_) => StoreError::Moved,
+    }
+}
+
+fn store_error(error: &LedgerError) -> StoreError {
+    if let LedgerError::Store(error) = error {
+        return *error;
+    }
+    // no rule is asked here
+    StoreError::Damaged
 }
 
 fn not_found(error: &std::io::Error) -> OpenError {
@@ -291,7 +327,7 @@ const APPLICATION: i32 = 0x5061_7957;
 const VERSION: i32 = 1;
 
 /// How many statements are kept prepared: all that there are.
-const STATEMENTS: usize = 32;
+const STATEMENTS: usize = 48;
 
 /// The longest that SQLite can be told to wait is some days.
 const LONGEST_BUSY: Duration = Duration::from_secs(24 * 60 * 60);

@@ -11,7 +11,8 @@ use rusqlite::{Connection, TransactionBehavior};
 use super::failure::Stored as _;
 use super::file::Place;
 use super::shelf::Pages;
-use crate::books::{Books, Bounds};
+use crate::books::Books;
+use crate::bounds::Bounds;
 use crate::{Durable, LedgerError, StoreError};
 
 /// The queue before the thread that writes. Dropping it has the thread write what waits, and waits
@@ -136,12 +137,11 @@ impl Writer {
         let transaction = begun.stored()?;
         super::file::check_version(&transaction)?;
         // what was registered before a change was queued holds for it
-        let limits = *self.bounds.lock().unwrap_or_else(PoisonError::into_inner);
+        let bounds = self.bounds.lock().unwrap_or_else(PoisonError::into_inner);
+        let bounds = bounds.clone();
         let mut books = Books {
-            shelf: &mut Pages {
-                connection: &transaction,
-            },
-            limits: &limits,
+            shelf: &mut Pages::new(&transaction),
+            bounds: &bounds,
         };
         for job in batch {
             job.run(&mut books)?;

@@ -7,8 +7,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use futures_executor::block_on;
 use paywait_ledger::{
-    Fingerprint, Intent, Ledger, LedgerError, Limits, MemoryLedger, Note, Owner, SqliteLedger,
-    Standing, Taken,
+    Fingerprint, Intent, Ledger, LedgerError, Limits, MemoryLedger, Note, Origin, Owner,
+    SqliteLedger, Standing, Taken,
 };
 use paywait_signals::Timestamp;
 use paywait_x402::alloy_primitives::B256;
@@ -64,13 +64,16 @@ pub(crate) fn unlimited() -> [Store; 2] {
 /// Both kinds, empty, with so much for the day.
 pub(crate) fn stores(per_day: &str) -> [Store; 2] {
     unlimited().map(|store| {
-        store.ledger().register(limits(per_day));
+        store.ledger().register(&limits(per_day));
         store
     })
 }
 
 pub(crate) fn limits(per_day: &str) -> Limits {
-    Limits::per_call(usd("1").unwrap()).per_day(usd(per_day).unwrap())
+    Limits::per_call(usd("1").unwrap())
+        .per_day(usd(per_day).unwrap())
+        // what is open at the one origin of the tests is not what they are of
+        .open_share(100)
 }
 
 impl Store {
@@ -158,6 +161,11 @@ pub(crate) fn key(name: &str) -> PurchaseKey {
     PurchaseKey::named(name)
 }
 
+/// Where each request of a test goes.
+pub(crate) fn origin() -> Origin {
+    "https://seller.example".parse().unwrap()
+}
+
 pub(crate) fn request(path: &str) -> Fingerprint {
     Fingerprint::of("POST", &format!("https://seller.example/{path}"), b"")
 }
@@ -165,7 +173,7 @@ pub(crate) fn request(path: &str) -> Fingerprint {
 /// The intent of the caller's purchase `name`, to be signed at `secs`.
 pub(crate) fn intent(name: &str, price: &str, secs: u64) -> Intent {
     let terms = terms(secs + WINDOW);
-    Intent::new(key(name), request(name), &terms, usd(price).unwrap()).named(true)
+    Intent::new(key(name), request(name), origin(), &terms, usd(price).ok()).named(true)
 }
 
 pub(crate) fn at(secs: u64) -> Timestamp {
@@ -177,12 +185,12 @@ pub(crate) fn before(moment: Timestamp) -> Timestamp {
 }
 
 pub(crate) fn is_over(result: &Result<Owner, LedgerError>) -> bool {
-    matches!(result, Err(LedgerError::OverLimit { .. }))
+    matches!(result, Err(LedgerError::OverLimit(_)))
 }
 
 pub(crate) fn come_back(result: &Result<Owner, LedgerError>) -> Option<Timestamp> {
     match result {
-        Err(LedgerError::OverLimit { come_back, .. }) => *come_back,
+        Err(LedgerError::OverLimit(over)) => over.come_back,
         other => panic!("{other:?}"),
     }
 }

@@ -7,13 +7,21 @@ use paywait_ledger::{Intent, Kept, LedgerError, Note, Owner, Resolution, Taken};
 use paywait_x402::{Money, usd};
 
 use crate::desk::{
-    DIES, LEASE, START, Store, VALID_BEFORE, at, before, intent, key, request, stores, terms,
+    DIES, LEASE, START, Store, VALID_BEFORE, at, before, intent, key, origin, request, stores,
+    terms,
 };
 
 /// The intent of an unnamed purchase for the request of `path`, with a key of its own.
 fn unnamed(own: &str, path: &str, secs: u64) -> Intent {
     let price = usd("0.01").unwrap();
-    Intent::new(key(own), request(path), &terms(secs + 120), price).takes_over(true)
+    Intent::new(
+        key(own),
+        request(path),
+        origin(),
+        &terms(secs + 120),
+        Some(price),
+    )
+    .takes_over(true)
 }
 
 /// An unnamed purchase for the request of `report` that ended so.
@@ -102,7 +110,10 @@ fn what_is_open_is_listed_until_it_is_delivered_or_ended() {
         store.signed("one", "0.01");
         store.signed("two", "0.02");
         let open = block_on(store.ledger().open_purchases()).unwrap();
-        let mut prices: Vec<_> = open.iter().map(|one| one.stake.price.to_string()).collect();
+        let mut prices: Vec<_> = open
+            .iter()
+            .map(|one| one.stake.price.unwrap().to_string())
+            .collect();
         prices.sort();
         assert_eq!(prices, ["0.01", "0.02"]);
         assert!(open.iter().all(|one| one.signatures() == 1 && one.named));

@@ -51,14 +51,14 @@ fn many_callers_of_one_key_get_one_lease() {
 
 #[test]
 fn the_tightest_of_several_limits_holds_in_any_order() {
-    let without = Limits::per_call(usd("1").unwrap()).no_daily_limit();
+    let without = || Limits::per_call(usd("1").unwrap()).no_daily_limit();
     for order in [
-        [limits("5"), limits("0.02"), without],
-        [without, limits("0.02"), limits("5")],
-        [limits("0.02"), without, limits("5")],
+        [limits("5"), limits("0.02"), without()],
+        [without(), limits("0.02"), limits("5")],
+        [limits("0.02"), without(), limits("5")],
     ] {
         for store in unlimited() {
-            for limits in order {
+            for limits in &order {
                 store.ledger().register(limits);
             }
             assert!(store.intend_named("one", "0.02").is_ok());

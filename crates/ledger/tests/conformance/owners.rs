@@ -5,7 +5,7 @@ use paywait_ledger::{Fingerprint, Intent, LedgerError, Owner, Taken};
 use paywait_x402::{Money, usd};
 
 use crate::desk::{
-    DAY, LEASE, START, VALID_BEFORE, at, before, intent, key, request, stores, terms,
+    DAY, LEASE, START, VALID_BEFORE, at, before, intent, key, origin, request, stores, terms,
 };
 
 #[test]
@@ -110,7 +110,7 @@ fn a_key_belongs_to_one_request() {
         let of_another = || {
             let price = usd("0.01").unwrap();
             let (elsewhere, terms) = (request("elsewhere"), terms(VALID_BEFORE));
-            let intent = Intent::new(key("one"), elsewhere, &terms, price);
+            let intent = Intent::new(key("one"), elsewhere, origin(), &terms, Some(price));
             let intended = store.ledger().intend(intent, Owner::random(), at(START));
             let taken = store.ledger().take(key("one"), elsewhere, owner, at(START));
             [block_on(intended).err(), block_on(taken).err()]

@@ -1,7 +1,7 @@
 //! What holds for any list of operations, and that both stores answer alike.
 
 use futures_executor::block_on;
-use paywait_ledger::{LedgerError, Note, Owner, Resolution, Taken};
+use paywait_ledger::{LedgerError, Note, Owner, Quantity, Resolution, Taken};
 use paywait_signals::Timestamp;
 use paywait_x402::{Money, usd};
 use proptest::prelude::*;
@@ -176,9 +176,9 @@ proptest! {
                         }
                         store.release(&name, owner, true);
                     }
-                    Err(LedgerError::OverLimit { come_back, used, .. }) => {
-                        prop_assert_eq!(used, store.used_then(at(now)));
-                        let room = come_back.unwrap();
+                    Err(LedgerError::OverLimit(over)) => {
+                        prop_assert_eq!(over.used, Quantity::Usd(store.used_then(at(now))));
+                        let room = over.come_back.unwrap();
                         prop_assert!(room > at(now));
                         prop_assert!(!has_room(&store, &price, before(room), at(now)));
                         prop_assert!(has_room(&store, &price, room, at(now)));

@@ -110,7 +110,7 @@ fn a_raise_that_does_not_fit_leaves_what_was_held() {
         let owner = refused(&store);
         let intent = intent("one", "0.06", START).known(1);
         let over = block_on(store.ledger().intend(intent, owner, at(START)));
-        assert!(matches!(over, Err(LedgerError::OverLimit { .. })));
+        assert!(matches!(over, Err(LedgerError::OverLimit(_))));
         assert_eq!(store.used(at(START)), "0.01");
     }
 }

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use paywait_call::{End, Intended, Means, NotPaid, Recalled};
-use paywait_ledger::{Durable, Fingerprint, Intent, LedgerError, Note, Taken};
-use paywait_x402::{KnownAsset, Money, Purchase, PurchaseKey, Receipt, SignedPayment, Terms, Usd};
+use paywait_ledger::{Durable, Fingerprint, Intent, LedgerError, Note, Origin, Taken};
+use paywait_x402::{
+    KnownAsset, Money, MoneyError, Purchase, PurchaseKey, Receipt, SignedPayment, Terms, Usd,
+};
 
 use super::Driver;
 use super::reading::Read;
@@ -180,8 +182,11 @@ impl Driver<'_> {
             .or_else(|| name::fingerprint(self.running.template.get()));
         till.fingerprint = fingerprint;
         let fingerprint = fingerprint.ok_or(NotPaid::Once)?;
-        let price = price(terms).ok_or(NotPaid::Policy(paywait_x402::Refusal::Uncountable))?;
-        let intent = Intent::new(till.key, fingerprint, terms, price)
+        let uncountable = || NotPaid::Policy(paywait_x402::Refusal::Uncountable);
+        let price = price(terms).map_err(|_| uncountable())?;
+        // what is paid for is read over a network
+        let origin = Origin::of(self.running.template.get().url()).ok_or_else(uncountable)?;
+        let intent = Intent::new(till.key, fingerprint, origin, terms, price)
             .named(till.named)
             .known(known)
             .takes_over(till.purse.takes_over)
@@ -355,16 +360,17 @@ pub(super) struct Noted {
 /// So often another may be quicker to take what was left.
 const MOST_TAKEN_BEFORE: u8 = 4;
 
-/// What the terms cost in dollars, rounded up.
-fn price(terms: &Terms) -> Option<Usd> {
-    KnownAsset::find(terms.asset())?.usd(terms.amount()).ok()
+/// What the terms cost in dollars, rounded up; nothing for a token that is no dollar token.
+fn price(terms: &Terms) -> Result<Option<Usd>, MoneyError> {
+    let known = KnownAsset::find(terms.asset()).filter(|known| known.dollar);
+    known.map(|known| known.usd(terms.amount())).transpose()
 }
 
 fn not_paid(error: &LedgerError) -> NotPaid {
-    if let LedgerError::OverLimit { come_back, .. } = error {
+    if let LedgerError::OverLimit(over) = error {
         return NotPaid::Limit {
-            what: error.to_string(),
-            come_back: *come_back,
+            what: over.to_string(),
+            come_back: over.come_back,
         };
     }
     if *error == LedgerError::OtherRequest {
