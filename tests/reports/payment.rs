@@ -9,7 +9,7 @@ use http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
 use http::{Extensions, HeaderMap, HeaderValue, StatusCode};
 use paywait::{Clock, End, KnownAsset, Network, NotPaid, Pay, Reason, Wallet, usd};
 use paywait_seller::{Canned, Route, Step};
-use paywait_x402::{Offer, OfferError, Policy, Refusal, evm, headers};
+use paywait_x402::{EntryError, NetworkError, Offer, OfferError, Policy, Refusal, evm, headers};
 use reqwest::{Request, Response};
 use reqwest_middleware::{Middleware, Next};
 use serde_json::json;
@@ -45,8 +45,17 @@ fn pw033_where_no_entry_matches_none_is_chosen() {
             "USD Coin",
         ),
     ]));
+    let Err(Refusal::NoMatch(none)) = policy().choose(&other) else {
+        panic!("something is chosen");
+    };
+    assert_eq!(
+        none.offered[0].why,
+        Refusal::Unreadable(EntryError::Network(NetworkError::NotEvm))
+    );
     let asked = Network::evm(8_453);
-    assert_eq!(policy().choose(&other), Err(Refusal::Network { asked }));
+    let allowed = Network::testnets().collect();
+    assert_eq!(none.offered[1].why, Refusal::Network { asked, allowed });
+    assert!(none.supported.networks.contains(&Network::evm(84_532)));
     assert_eq!(Network::of_v1("base-sepolia"), "eip155:84532".parse());
 }
 
@@ -131,9 +140,9 @@ async fn pw040_text_that_is_not_ascii_goes_back_as_it_came_and_what_is_no_text_i
 fn pw041_a_cap_of_zero_is_a_cap() {
     let offer = decoded(&offer(&[payable()]));
     assert_eq!(offer.entries()[0].amount().to_string(), "10000");
-    let refused = Policy::new(usd("0").unwrap()).choose(&offer);
+    let refused = Policy::new(usd("0").unwrap()).check(&offer.entries()[0]);
     assert!(
-        matches!(refused, Err(Refusal::PerCall { .. })),
+        matches!(refused, Err(Refusal::Blocked { .. })),
         "{refused:?}"
     );
 }
@@ -179,7 +188,10 @@ async fn pw045_a_short_window_is_paid_in_time_or_refused_with_the_reason() {
         least: 15,
     };
     let end = &report(&ended).unwrap().end;
-    assert_eq!(end, &End::NotPaid(NotPaid::Policy(refusal)));
+    let End::NotPaid(NotPaid::Policy(Refusal::NoMatch(none))) = end else {
+        panic!("{end:?}");
+    };
+    assert_eq!(none.offered[0].why, refusal);
 }
 
 /// <https://github.com/x402-foundation/x402/issues/3152>

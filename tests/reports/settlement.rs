@@ -155,10 +155,13 @@ fn pw025_a_wrong_signing_domain_is_refused_before_anything_is_signed() {
     let mainnet = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
     let policy = Policy::new(usd("1").unwrap()).networks([Network::evm(8_453)]);
     let wrong = decoded(&offer(&[entry("eip155:8453", mainnet, "USDC")]));
-    assert_eq!(
-        policy.choose(&wrong),
-        Err(Refusal::OtherDomain { asset: "USDC" })
+    let refused = policy.check(&wrong.entries()[0]).unwrap_err();
+    assert!(
+        matches!(refused, Refusal::OtherDomain { .. }),
+        "{refused:?}"
     );
+    let asked = "signing domain: asked \"USDC\" version \"2\", allowed \"USD Coin\" version \"2\"";
+    assert_eq!(refused.to_string(), asked);
     let right = decoded(&offer(&[entry("eip155:8453", mainnet, "USD Coin")]));
     assert_eq!(policy.choose(&right), Ok(0));
 }

@@ -4,7 +4,7 @@ use http::HeaderMap;
 use paywait_signals::Timestamp;
 #[cfg(feature = "pay")]
 use {
-    paywait_x402::{SignedPayment, Terms},
+    paywait_x402::{Asset, Quote, SignedPayment, Terms},
     std::sync::Arc,
 };
 
@@ -22,6 +22,14 @@ pub enum Action {
     /// [`Call::handle_recalled`](crate::Call::handle_recalled).
     #[cfg(feature = "pay")]
     Recall,
+    /// Ask what the payer has of these tokens; answer with
+    /// [`Call::handle_balances`](crate::Call::handle_balances). Nothing is held meanwhile.
+    #[cfg(feature = "pay")]
+    Balances(Vec<Asset>),
+    /// Ask whoever approves whether this may be signed; answer with
+    /// [`Call::handle_approved`](crate::Call::handle_approved). Nothing is held meanwhile.
+    #[cfg(feature = "pay")]
+    Approve(Box<Quote>),
     /// Write the intent to sign these terms into the ledger and reserve their price; answer with
     /// [`Call::handle_intended`](crate::Call::handle_intended).
     #[cfg(feature = "pay")]

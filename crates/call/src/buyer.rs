@@ -1,10 +1,13 @@
 //! The paying side of one call, as the machine asks it.
 
+use std::collections::BTreeMap;
+
 use paywait_signals::{OfferStanding, Standing, Timestamp, clock_ahead};
 pub(crate) use paywait_x402::Showing;
-use paywait_x402::{Money, Purchase, Refusal};
+use paywait_x402::{Amount, Asset, Money, Purchase, Quote, Refusal};
 
-use crate::errand::{Errand, MOST_AHEAD, read_offer};
+use crate::errand::{Errand, MOST_AHEAD, Need, read_offer};
+use crate::question::Question;
 use crate::{Answered, End, Facts, Means, NotPaid, Paid};
 
 /// The paying side of one call, where it has one.
@@ -81,7 +84,7 @@ impl Buyer {
             return Some(NotPaid::Redirected);
         }
         let refusal = match &errand.offer {
-            Some((_, choice)) => choice.err()?,
+            Some((_, choice)) => choice.clone().err()?,
             None => Refusal::NothingOffered,
         };
         Some(NotPaid::Policy(refusal))
@@ -104,21 +107,45 @@ impl Buyer {
         let Some(errand) = &mut self.errand else {
             return Ready::ToSend;
         };
-        let mends = errand.mends(now);
         errand.asks_price = false;
-        if errand.purchase.may_show(now) && !mends {
-            return Ready::ToSend;
-        }
-        if errand.purchase.is_signed() && !mends && !errand.outlived(now) {
-            return Ready::Not(self.conclude(End::NotPaid(NotPaid::Expired)));
-        }
-        if !errand.has_chosen() {
-            errand.asks_price = true;
-            return Ready::ToSend;
-        }
-        match errand.accept(now) {
+        let accepted = match errand.need(now) {
+            Need::Nothing => return Ready::ToSend,
+            Need::Impossible => Err(NotPaid::Expired),
+            // what nobody was asked about before this send was admitted has another price by the next
+            Need::Signature if errand.question().is_some() => {
+                errand.offer = None;
+                errand.asks_price = true;
+                return Ready::ToSend;
+            }
+            Need::Price => {
+                errand.asks_price = true;
+                return Ready::ToSend;
+            }
+            Need::Signature => errand.accept(now),
+        };
+        match accepted {
             Ok(()) => Ready::ToIntend,
             Err(why) => Ready::Not(self.conclude(End::NotPaid(why))),
+        }
+    }
+
+    /// Returns what is to be asked outside before the next send is admitted.
+    pub(crate) fn question(&self, now: Timestamp) -> Option<Question> {
+        let errand = self.errand.as_ref()?;
+        let signs = errand.need(now) == Need::Signature;
+        signs.then(|| errand.question()).flatten()
+    }
+
+    /// Takes the balances that were asked for.
+    pub(crate) fn fund(&mut self, funds: BTreeMap<Asset, Amount>) -> Result<(), Refusal> {
+        let errand = self.errand.as_mut();
+        errand.map_or(Ok(()), |errand| errand.fund(funds))
+    }
+
+    /// Takes a yes.
+    pub(crate) fn approve(&mut self, quote: Box<Quote>) {
+        if let Some(errand) = &mut self.errand {
+            errand.approve(quote);
         }
     }
 

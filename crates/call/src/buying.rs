@@ -1,14 +1,15 @@
 //! What a call that buys is told besides: the ledger's and the wallet's answers.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
-
 use std::time::Duration;
 
 use paywait_signals::Timestamp;
-use paywait_x402::{Money, Purchase, PurchaseKey, SignedPayment, Terms};
+use paywait_x402::{Amount, Asset, Money, Purchase, PurchaseKey, SignedPayment, Terms};
 
 use crate::call::Step;
-use crate::{Action, Call, End, Means, NotPaid};
+use crate::question::Question;
+use crate::{Action, Call, End, Means, NotApproved, NotPaid};
 
 /// What the ledger answered to an intent.
 #[derive(Debug)]
@@ -87,17 +88,46 @@ impl Call {
     /// Waits for another caller of the same key, longer each time, as long as the call may take.
     fn await_other(&mut self, now: Timestamp) {
         self.unsigned();
+        self.step = match self.next_look(now) {
+            Some(at) => Step::AwaitOther(at),
+            None => Step::Done(End::InFlight),
+        };
+    }
+
+    /// Waits until others let go of what they hold, where that would make room and a loop is there to
+    /// wait; else this ends the call. What is signed already is not put off.
+    fn await_room(&mut self, why: NotPaid, now: Timestamp) -> Step {
+        let held = matches!(
+            why,
+            NotPaid::Limit {
+                held_until: Some(_),
+                ..
+            }
+        );
+        let is_signed = self.purchase().is_some_and(Purchase::is_signed);
+        if !held || is_signed || self.patience.is_none() {
+            return self.not_signed(why);
+        }
+        self.unsigned();
+        match self.next_look(now) {
+            Some(at) => Step::AwaitRoom(at),
+            None => self.not_signed(why),
+        }
+    }
+
+    /// Returns when to look again what others have done, less and less often, as long as the call may
+    /// take.
+    fn next_look(&mut self, now: Timestamp) -> Option<Timestamp> {
         let doublings = self.awaited.min(8);
         let wait = FIRST_LOOK.saturating_mul(1_u32 << doublings).min(NEXT_LOOK);
         self.awaited = self.awaited.saturating_add(1);
         let at = now.saturating_add(wait);
         let longest = self.started.saturating_add(LONGEST_AWAITED);
         if at > self.not_after().min(longest) {
-            self.give_up(End::InFlight);
-            return;
+            return None;
         }
         self.sleep_until(at, now);
-        self.step = Step::AwaitOther(at);
+        Some(at)
     }
 
     /// Returns the purchase, where the call has means to pay.
@@ -108,6 +138,33 @@ impl Call {
     /// Puts into the report that the ledger could not write what became known of the money.
     pub fn note_trouble(&mut self, trouble: String) {
         self.report.ledger_trouble.get_or_insert(trouble);
+    }
+
+    /// Takes what the payer has of the tokens that were asked about, as far as it is known; what it
+    /// is not known of may be paid with.
+    pub fn handle_balances(&mut self, balances: BTreeMap<Asset, Amount>) {
+        if !matches!(self.step, Step::Ask(Question::Balances(_))) {
+            return;
+        }
+        self.step = match self.buyer.fund(balances) {
+            Ok(()) => Step::Admit,
+            Err(refusal) => self.not_signed(NotPaid::Policy(refusal)),
+        };
+    }
+
+    /// Takes the answer of whoever approves: a yes, or why there is none.
+    pub fn handle_approved(&mut self, approved: Result<(), NotApproved>) {
+        let Step::Ask(Question::Approval(asked)) = &self.step else {
+            return;
+        };
+        let asked = asked.clone();
+        self.step = match approved {
+            Ok(()) => {
+                self.buyer.approve(asked);
+                Step::Admit
+            }
+            Err(why) => self.not_signed(NotPaid::NotApproved { asked, why }),
+        };
     }
 
     /// Takes the ledger's answer to an intent.
@@ -123,7 +180,7 @@ impl Call {
                 self.step = Step::Prepare;
                 return self.handle_recalled(recalled, now);
             }
-            Intended::Refused(why) => self.not_signed(why),
+            Intended::Refused(why) => self.await_room(why, now),
         };
     }
 

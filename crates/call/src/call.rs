@@ -7,6 +7,8 @@ use paywait_signals::{Decision, Policy, Standing, Timestamp, Window, classify, w
 use paywait_x402::SignedPayment;
 
 use crate::buyer::{Buyer, Ready};
+#[cfg(feature = "pay")]
+use crate::question::Question;
 use crate::repeats::Repeats;
 use crate::{Action, Answer, Answered, End, Facts, Failure, Outgoing, Patience, Report, Sent};
 
@@ -28,7 +30,7 @@ pub struct Call {
     pub(crate) paying: bool,
     /// Refusals of paid sends that came alike.
     pub(crate) repeats: Repeats,
-    /// How often another caller of the same key was waited for.
+    /// How often another caller was waited for: of the same key, or of room under a limit.
     #[cfg(feature = "pay")]
     pub(crate) awaited: u32,
     /// When the pacer was first asked for the send at hand.
@@ -50,6 +52,10 @@ pub(crate) enum Step {
     Recall,
     #[cfg(feature = "pay")]
     AwaitOther(Timestamp),
+    #[cfg(feature = "pay")]
+    AwaitRoom(Timestamp),
+    #[cfg(feature = "pay")]
+    Ask(Question),
     #[cfg(feature = "pay")]
     Intend,
     #[cfg(feature = "pay")]
@@ -165,6 +171,18 @@ impl Call {
         {
             self.step = Step::Recall;
         }
+        #[cfg(feature = "pay")]
+        if let Step::AwaitRoom(until) = self.step
+            && until <= now
+        {
+            self.step = Step::Prepare;
+        }
+        #[cfg(feature = "pay")]
+        if matches!(self.step, Step::Admit)
+            && let Some(question) = self.buyer.question(now)
+        {
+            self.step = Step::Ask(question);
+        }
         if matches!(self.step, Step::Admit) && !self.paced {
             self.step = Step::Prepare;
         }
@@ -176,7 +194,11 @@ impl Call {
             #[cfg(feature = "pay")]
             Step::Recall => Action::Recall,
             #[cfg(feature = "pay")]
-            Step::AwaitOther(until) => Action::Sleep(*until),
+            Step::AwaitOther(until) | Step::AwaitRoom(until) => Action::Sleep(*until),
+            #[cfg(feature = "pay")]
+            Step::Ask(Question::Balances(tokens)) => Action::Balances(tokens.clone()),
+            #[cfg(feature = "pay")]
+            Step::Ask(Question::Approval(quote)) => Action::Approve(quote.clone()),
             #[cfg(feature = "pay")]
             Step::Intend => self.with_terms(Action::Intend),
             #[cfg(feature = "pay")]

@@ -3,6 +3,8 @@
 use std::fmt;
 
 use paywait_signals::{Reason, Timestamp};
+#[cfg(feature = "pay")]
+use paywait_x402::alloy_primitives::Address;
 
 /// How a call ended.
 ///
@@ -73,12 +75,33 @@ pub enum NotPaid {
     /// The offer asks for something that this client cannot give.
     #[cfg(feature = "pay")]
     Terms(paywait_x402::TermsError),
+    /// It costs more than may be paid without a yes, and there was none. Nothing was held for it.
+    #[cfg(feature = "pay")]
+    NotApproved {
+        /// What was asked about.
+        asked: Box<paywait_x402::Quote>,
+        /// Why there was no yes.
+        why: crate::NotApproved,
+    },
     /// A limit would be passed; room comes back at the moment given, where time brings it.
     Limit {
         /// Which limit, what was asked and what is left, in one sentence.
         what: String,
         /// When there is room again; none if a person must act.
         come_back: Option<Timestamp>,
+        /// When the oldest of the holds can die without which there would be room; none if what is
+        /// spent leaves no room. A loop waits for them, as long as the call may take.
+        held_until: Option<Timestamp>,
+    },
+    /// The ledger is halted: nothing is paid until a person resumes it.
+    Halted,
+    /// Another payee is asked for than the one that this origin was paid as before.
+    #[cfg(feature = "pay")]
+    OtherPayee {
+        /// Who is to be paid now.
+        asked: Address,
+        /// Who was paid first.
+        pinned: Address,
     },
     /// The key names a purchase of another request.
     OtherRequest,
@@ -103,14 +126,29 @@ impl fmt::Display for NotPaid {
             Self::Policy(refusal) => write!(f, "{refusal}"),
             #[cfg(feature = "pay")]
             Self::Terms(error) => write!(f, "{error}"),
+            #[cfg(feature = "pay")]
+            Self::NotApproved { asked, why } => {
+                write!(
+                    f,
+                    "approval: asked {asked}, and {why} (setting: approve_above)"
+                )
+            }
             Self::Limit {
                 what,
                 come_back: Some(at),
+                ..
             } => write!(f, "{what}; room at {at}"),
             Self::Limit {
                 what,
                 come_back: None,
+                ..
             } => f.write_str(what),
+            Self::Halted => f.write_str("the ledger is halted (setting: halt)"),
+            #[cfg(feature = "pay")]
+            Self::OtherPayee { asked, pinned } => write!(
+                f,
+                "payee: asked {asked}, allowed {pinned}, who was paid first (setting: pin_payees)"
+            ),
             Self::OtherRequest => f.write_str("this key was used for another request"),
             Self::Expired => f.write_str("what was signed is too old to be shown"),
             Self::Signer(error) => write!(f, "the signer failed: {error}"),

@@ -1,13 +1,16 @@
 //! What one call may buy, and how far that has come: its offer, and the one purchase.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use http::StatusCode;
 use paywait_signals::{FailureClass, OfferStanding, ReceiptStanding, Standing, Timestamp};
 use paywait_x402::{
-    Mend, Offer, PaymentId, Purchase, Refusal, SignedPayment, Terms, mend_of, valid_before,
+    Amount, Asset, Entry, Mend, Offer, PaymentId, Purchase, Quote, Refusal, SignedPayment, Terms,
+    mend_of, valid_before,
 };
 
+use crate::question::Question;
 use crate::{Answered, Means, NotPaid};
 
 /// What one call may buy, and how far that has come.
@@ -17,6 +20,10 @@ pub(crate) struct Errand {
     pub(crate) purchase: Purchase,
     /// The last offer that was read, and which entry of it to pay.
     pub(crate) offer: Option<(Offer, Result<usize, Refusal>)>,
+    /// The balances, once they were asked for to pay this offer.
+    funds: Option<BTreeMap<Asset, Amount>>,
+    /// The last that was approved.
+    approved: Option<Box<Quote>>,
     /// What a second signature is to mend.
     pub(crate) mend: Option<Mend>,
     /// The ledger knows of a reason that this call does not: it signs nothing beside what stands.
@@ -38,6 +45,8 @@ impl Errand {
             purchase: Purchase::new(means.key, payment_id),
             means,
             offer: None,
+            funds: None,
+            approved: None,
             mend: None,
             barred: false,
             asks_price: false,
@@ -48,6 +57,7 @@ impl Errand {
     /// Reads the offer of a reply to an unpaid request, and keeps it.
     pub(crate) fn read_offer(&mut self, answer: &Answered<'_>) -> OfferStanding {
         self.offer = None;
+        self.funds = None;
         match read_offer(answer) {
             Ok(offer) => {
                 let choice = match self.purchase.payment() {
@@ -102,6 +112,80 @@ impl Errand {
         matches!(&self.offer, Some((_, Ok(_))))
     }
 
+    /// Returns what the next send of this purchase takes.
+    pub(crate) fn need(&self, now: Timestamp) -> Need {
+        let mends = self.mends(now);
+        if self.purchase.may_show(now) && !mends {
+            return Need::Nothing;
+        }
+        if self.purchase.is_signed() && !mends && !self.outlived(now) {
+            return Need::Impossible;
+        }
+        if self.has_chosen() {
+            Need::Signature
+        } else {
+            Need::Price
+        }
+    }
+
+    /// Returns what is to be asked outside before the chosen entry may be accepted, if anything.
+    pub(crate) fn question(&self) -> Option<Question> {
+        let (offer, entry) = self.chosen()?;
+        if self.means.asks_balances && self.funds.is_none() {
+            return Some(Question::Balances(self.tokens(offer)));
+        }
+        let most = self.means.approve_above?;
+        // what may not be paid at all is refused when it would be accepted
+        let quote = self.means.policy.quote(entry, self.window(entry)).ok()?;
+        let small = quote.usd.is_some_and(|usd| usd <= most);
+        let approved = self.approved.as_ref();
+        let asks = !small && !approved.is_some_and(|yes| yes.covers(&quote));
+        asks.then(|| Question::Approval(Box::new(quote)))
+    }
+
+    /// Returns the tokens that the offer could be paid with.
+    fn tokens(&self, offer: &Offer) -> Vec<Asset> {
+        let first = self.purchase.payment().map(SignedPayment::asset);
+        let candidates = self.means.policy.candidates(offer);
+        let tokens = candidates.iter().map(|candidate| candidate.price.asset);
+        let all: BTreeSet<_> = tokens
+            .filter(|asset| first.is_none_or(|first| first == *asset))
+            .collect();
+        all.into_iter().collect()
+    }
+
+    /// Takes the balances of these tokens, and chooses once more: what cannot be funded is skipped.
+    pub(crate) fn fund(&mut self, funds: BTreeMap<Asset, Amount>) -> Result<(), Refusal> {
+        if let Some((offer, choice)) = &mut self.offer {
+            let (policy, first) = (&self.means.policy, self.purchase.payment());
+            *choice = policy.choose_funded(offer, first, &funds);
+            choice.clone()?;
+        }
+        self.funds = Some(funds);
+        Ok(())
+    }
+
+    /// Takes a yes to a quote, and to whatever it covers.
+    pub(crate) fn approve(&mut self, quote: Box<Quote>) {
+        self.approved = Some(quote);
+    }
+
+    fn chosen(&self) -> Option<(&Offer, &Entry)> {
+        let Some((offer, Ok(choice))) = &self.offer else {
+            return None;
+        };
+        Some((offer, offer.entries().get(*choice)?))
+    }
+
+    /// For how many seconds an authorization of the entry is asked for.
+    const fn window(&self, entry: &Entry) -> u64 {
+        match self.mend {
+            // a window that proved too short is as long as is allowed at all
+            Some(Mend::Window) => u64::MAX,
+            _ => entry.max_timeout_seconds(),
+        }
+    }
+
     /// Accepts the chosen entry, with a window that starts now.
     ///
     /// The entry is checked against the policy once more: what is signed is what was checked.
@@ -122,11 +206,7 @@ impl Errand {
             Some(first) => SignedPayment::nonce(first),
             None => derivation.nonce(*payer, entry.asset(), self.means.key),
         };
-        // a window that proved too short is as long as is allowed at all
-        let asked = match self.mend {
-            Some(Mend::Window) => u64::MAX,
-            _ => entry.max_timeout_seconds(),
-        };
+        let asked = self.window(entry);
         let start = now.saturating_add(self.ahead);
         let until = valid_before(start, asked, policy.longest_window());
         let id = self.purchase.payment_id().clone();
@@ -134,6 +214,19 @@ impl Errand {
         let accepted = self.purchase.accept(terms, now);
         accepted.map_err(|error| NotPaid::Ledger(error.to_string()))
     }
+}
+
+/// What the next send of a purchase takes.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Need {
+    /// Nothing: what was signed is shown.
+    Nothing,
+    /// The price.
+    Price,
+    /// A signature of the chosen entry.
+    Signature,
+    /// What was signed may neither be shown nor be signed again.
+    Impossible,
 }
 
 /// Reads the offer of a reply to an unpaid request, or says why there is none to pay.

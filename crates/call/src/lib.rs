@@ -10,6 +10,7 @@
 //! 2. Do it.
 //! 3. Tell the call by the `handle_` method that the action names; go to 1.
 //!
+//! What is asked of people and of services outside is asked before anything is admitted or held.
 //! Admission comes before signing, so that a signature does not age in a queue. The intent is
 //! written before the signature, and the signed bytes before the first of them leaves: a
 //! [`Action::Send`] with a payment is handed out only after the `Persist` of that
@@ -37,6 +38,8 @@ mod facts;
 #[cfg(feature = "pay")]
 mod means;
 mod patience;
+#[cfg(feature = "pay")]
+mod question;
 mod repeats;
 mod report;
 
@@ -50,6 +53,8 @@ pub use facts::{Facts, Failure, FailureKind};
 #[cfg(feature = "pay")]
 pub use means::Means;
 pub use patience::Patience;
+#[cfg(feature = "pay")]
+pub use question::NotApproved;
 #[cfg(feature = "pay")]
 pub use report::Paid;
 pub use report::{Answer, Report, Sent};

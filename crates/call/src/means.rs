@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use paywait_x402::alloy_primitives::Address;
-use paywait_x402::{Derivation, Policy, PurchaseKey};
+use paywait_x402::{Derivation, Policy, PurchaseKey, Usd};
 
 /// What a wallet and its owner lend to one call.
 #[derive(Clone, Debug)]
@@ -19,6 +19,10 @@ pub struct Means {
     pub key: PurchaseKey,
     /// Whether the caller named the purchase.
     pub named: bool,
+    /// Whether the payer's balances can be asked for.
+    pub asks_balances: bool,
+    /// The most that is paid without asking; none if nobody is asked.
+    pub approve_above: Option<Usd>,
 }
 
 impl Means {
@@ -36,6 +40,23 @@ impl Means {
             derivation,
             key,
             named,
+            asks_balances: false,
+            approve_above: None,
         }
+    }
+
+    /// Says whether the payer's balances can be asked for.
+    #[must_use]
+    pub const fn asks_balances(mut self, asks: bool) -> Self {
+        self.asks_balances = asks;
+        self
+    }
+
+    /// Sets the most that is paid without asking. What has no price in dollars is always asked
+    /// about.
+    #[must_use]
+    pub const fn approve_above(mut self, most: Option<Usd>) -> Self {
+        self.approve_above = most;
+        self
     }
 }

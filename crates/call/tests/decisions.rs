@@ -23,7 +23,10 @@ use paywait_call::{
     Patience, Recalled, Report,
 };
 use paywait_signals::{Reason, Reply, Timestamp};
-use paywait_x402::{Derivation, Money, Policy, PurchaseKey, Refusal, TermsError, Wallet, usd};
+use paywait_x402::{
+    Derivation, Domain, EntryError, KnownAsset, Money, Network, Policy, PurchaseKey, Refusal,
+    TermsError, Token, Wallet, usd,
+};
 use serde_json::{Value, json};
 
 /// A call in the hands of a test, and the time.
@@ -388,14 +391,18 @@ fn what_may_not_be_paid_is_not_and_the_report_says_why() {
     };
     let network = Refusal::Network {
         asked: "eip155:8453".parse().unwrap(),
+        allowed: Network::testnets().collect(),
+    };
+    let mut known = KnownAsset::all().iter();
+    let usdc = known.find(|known| known.asset.network == Network::evm(84_532));
+    let domain = Refusal::OtherDomain {
+        token: Box::new(Token::from(usdc.unwrap())),
+        asked: Domain::new("USD Coin", "2"),
     };
     for (offer, refusal) in [
         (offer_with(&entry("amount"), json!("50001")), per_call),
         (offer_with(&entry("network"), json!("eip155:8453")), network),
-        (
-            offer_with(&entry("extra/name"), json!("USD Coin")),
-            Refusal::OtherDomain { asset: "USDC" },
-        ),
+        (offer_with(&entry("extra/name"), json!("USD Coin")), domain),
         (
             offer_with(&entry("maxTimeoutSeconds"), json!(14)),
             Refusal::Window {
@@ -405,11 +412,19 @@ fn what_may_not_be_paid_is_not_and_the_report_says_why() {
         ),
         (
             offer_with(&entry("scheme"), json!("upto")),
-            Refusal::NothingOffered,
+            Refusal::Unreadable(EntryError::Scheme),
+        ),
+        (
+            offer_with(&entry("extra"), json!({"assetTransferMethod": "permit2"})),
+            Refusal::Unreadable(EntryError::TransferMethod),
         ),
     ] {
         let end = Driven::buying(post()).meets(&offer);
-        assert_eq!(end, End::NotPaid(NotPaid::Policy(refusal)));
+        let End::NotPaid(NotPaid::Policy(Refusal::NoMatch(none))) = &end else {
+            panic!("{end:?}");
+        };
+        assert_eq!(none.offered.len(), 1);
+        assert_eq!(none.offered[0].why, refusal);
     }
     assert_eq!(
         Driven::buying(post().once()).meets(&offer()),
@@ -482,6 +497,7 @@ fn what_the_ledger_or_the_signer_refuses_is_not_paid() {
     let limit = NotPaid::Limit {
         what: "too much".to_owned(),
         come_back: Some(secs(60)),
+        held_until: None,
     };
     let at_intent = || {
         let mut call = Driven::buying(post());
@@ -731,7 +747,7 @@ fn a_report_is_one_line_for_a_person() {
     dear.hears(402, &field("payment-required", &offer));
     assert_eq!(
         dear.report().to_string(),
-        "402 after 1 attempt, 1 send (not paid: the price is 1 USD and a call may cost 0.05 USD (setting: per_call))"
+        "402 after 1 attempt, 1 send (not paid: price: asked 1 USD, allowed up to 0.05 USD a call (setting: per_call))"
     );
 
     let mut silent = Driven::alone(get());

@@ -21,12 +21,19 @@ pub struct OverLimit {
     /// When there is room, if ever. It may be sooner, where a hold is let go before its time; where
     /// very much counts against the limit, there may not be room before a later moment.
     pub come_back: Option<Timestamp>,
+    /// When the oldest of the holds can die without which there would be room. Until then each of them may
+    /// be let go, and of a limit on what is open, each that settles makes room. Nothing if what is spent
+    /// leaves no room, whatever becomes of what is held.
+    pub held_until: Option<Timestamp>,
 }
 
 impl OverLimit {
-    /// Returns whether there is room later than for `other`.
+    /// Returns whether there is room later than for `other`: what waits for holds alone has it first.
     pub(crate) fn ends_after(&self, other: &Self) -> bool {
-        let end = |over: &Self| over.come_back.unwrap_or(Timestamp::MAX);
+        let end = |over: &Self| {
+            let come_back = over.come_back.unwrap_or(Timestamp::MAX);
+            (over.held_until.is_none(), come_back)
+        };
         end(self) > end(other)
     }
 }

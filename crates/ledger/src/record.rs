@@ -157,6 +157,7 @@ impl Record {
         match term {
             Term::Spent(period) => self.tenure().ends(period),
             Term::Begun(period) => period.ends(self.begun),
+            Term::Held => self.settled.unwrap_or_else(|| self.tenure().moment()),
             Term::Kept => {
                 let others = terms.iter().filter(|term| **term != Term::Kept);
                 let ends = others.map(|term| self.counts_until(*term, terms));

@@ -63,6 +63,7 @@ impl<S: Shelf> Books<'_, S> {
             }
             passed.push(OverLimit {
                 come_back: self.room_at(limit, &subject, record, others, asked)?,
+                held_until: self.held_until(limit, &subject, record, others, asked)?,
                 limit: limit.clone(),
                 subject,
                 asked: meter.quantity(asked),
@@ -98,6 +99,35 @@ impl<S: Shelf> Books<'_, S> {
             }
         }
         Ok(last.filter(|_| looked_at == MOST_LOOKED_AT))
+    }
+
+    /// When the oldest of the holds of others can die, if `asked` fits without them.
+    fn held_until(
+        &mut self,
+        limit: &Limit,
+        subject: &str,
+        own: &Record,
+        used: U256,
+        asked: U256,
+    ) -> Result<Option<Timestamp>, LedgerError> {
+        let meter = limit.meter();
+        if meter.counts_purchases() {
+            return Ok(None);
+        }
+        let (mut left, mut oldest) = (used, None);
+        for (until, key) in self.shelf.posted(Term::Held, MOST_LOOKED_AT)? {
+            let other = self.shelf.get(key)?.filter(|other| other.key != own.key);
+            let held = other.map_or(U256::ZERO, |other| share(&meter, subject, &other));
+            if held.is_zero() {
+                continue;
+            }
+            oldest.get_or_insert(until);
+            left = left.saturating_sub(held);
+            if limit.has_room(left, asked) {
+                return Ok(oldest);
+            }
+        }
+        Ok(None)
     }
 
     /// Has all that limits ask for summed, over the records that there are.
@@ -219,7 +249,7 @@ fn shares(meters: &[Meter], record: &Record) -> Shares {
 /// Returns all that anything is posted under.
 fn terms(meters: &[Meter]) -> BTreeSet<Term> {
     let terms = meters.iter().map(Meter::term);
-    terms.chain([Term::Kept]).collect()
+    terms.chain([Term::Held, Term::Kept]).collect()
 }
 
 /// Returns what a record weighs on a meter now.

@@ -14,6 +14,9 @@ pub(crate) enum Term {
     Spent(Period),
     /// One period from when the purchase began.
     Begun(Period),
+    /// Until it can settle no more, unless it has before. It weighs on nothing by itself: it tells holds
+    /// from what is spent.
+    Held,
     /// Until no limit needs the record. The last in order, since it ends no sooner than another.
     Kept,
 }
@@ -23,6 +26,7 @@ impl fmt::Display for Term {
         match *self {
             Self::Spent(period) => write!(f, "spent {}", KeptPeriod(period)),
             Self::Begun(period) => write!(f, "begun {}", KeptPeriod(period)),
+            Self::Held => f.write_str("held"),
             Self::Kept => f.write_str("kept"),
         }
     }
@@ -36,6 +40,7 @@ impl FromStr for Term {
         match text.split_once(' ') {
             Some(("spent", rest)) => period(rest).map(Self::Spent),
             Some(("begun", rest)) => period(rest).map(Self::Begun),
+            None if text == "held" => Ok(Self::Held),
             None if text == "kept" => Ok(Self::Kept),
             _ => Err(()),
         }

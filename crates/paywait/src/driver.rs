@@ -18,6 +18,8 @@ use crate::stake::Stake;
 use crate::{Clock, Error, failure, request};
 use reading::Read;
 
+#[cfg(feature = "pay")]
+mod asking;
 #[cfg(feature = "pace")]
 mod pacing;
 #[cfg(feature = "pay")]
@@ -102,6 +104,10 @@ impl<'a> Driver<'a> {
                 Action::Admit => self.admit(now).await,
                 #[cfg(feature = "pay")]
                 Action::Recall => self.recall().await,
+                #[cfg(feature = "pay")]
+                Action::Balances(tokens) => self.balances(tokens).await,
+                #[cfg(feature = "pay")]
+                Action::Approve(quote) => self.approve(*quote).await,
                 #[cfg(feature = "pay")]
                 Action::Intend(terms) => self.intend(&terms).await,
                 #[cfg(feature = "pay")]
@@ -344,6 +350,11 @@ impl<'a> Entered<'a> {
     }
 
     const fn get(&mut self) -> &mut Extensions {
+        self.extensions
+    }
+
+    #[cfg(feature = "pay")]
+    const fn peek(&self) -> &Extensions {
         self.extensions
     }
 }

@@ -56,6 +56,10 @@ compile_error!("paywait is made of layers: choose at least one of the features r
 #[doc = include_str!("../../../README.md")]
 struct Readme;
 
+#[cfg(feature = "pay")]
+mod approve;
+#[cfg(feature = "pay")]
+mod call_limit;
 mod client;
 mod clock;
 mod deadline;
@@ -64,6 +68,8 @@ mod error;
 mod failure;
 #[cfg(feature = "pay")]
 mod kept;
+#[cfg(feature = "pay")]
+mod labels;
 mod layer;
 #[cfg(feature = "pay")]
 mod name;
@@ -86,10 +92,16 @@ mod scope;
 #[cfg(any(feature = "pay", feature = "pace"))]
 mod stake;
 
+#[cfg(feature = "pay")]
+pub use approve::{Approval, Approve, Proposal};
+#[cfg(feature = "pay")]
+pub use call_limit::CallLimit;
 pub use client::{client_builder, http_client};
 pub use clock::{Clock, SystemClock};
 pub use deadline::Deadline;
 pub use error::Error;
+#[cfg(feature = "pay")]
+pub use labels::Labels;
 #[cfg(feature = "pay")]
 pub use name::{Namespace, PurchaseName};
 #[cfg(feature = "pace")]
@@ -101,12 +113,13 @@ pub use report::report;
 pub use retry::Retry;
 pub use scope::Scope;
 
-#[cfg(feature = "pay")]
-pub use paywait_call::Paid;
 pub use paywait_call::{Answer, End, FailureKind, NotPaid, Report, Sent};
 #[cfg(feature = "pay")]
+pub use paywait_call::{NotApproved, Paid};
+#[cfg(feature = "pay")]
 pub use paywait_ledger::{
-    Ledger, LedgerError, Limits, MemoryLedger, Reconciled, Record, Resolution, StoreError,
+    By, Label, LabelError, Ledger, LedgerError, Limit, Limits, Line, MemoryLedger, Origin, Outcome,
+    OverLimit, Period, Quantity, Reach, Reconciled, Record, Resolution, Statement, StoreError,
     reconcile,
 };
 #[cfg(feature = "sqlite")]
@@ -116,7 +129,8 @@ pub use paywait_pacer::{MemoryStore, QuotaStore};
 pub use paywait_signals::{Action, Decision, Reason, Signal, Timestamp, Window};
 #[cfg(feature = "pay")]
 pub use paywait_x402::{
-    Amount, Asset, ChainError, ChainReader, Derivation, KnownAsset, Money, Network, NonceEvent,
-    NonceFacts, NonceOf, PaymentId, Proof, PurchaseKey, Reading, Usd, Wallet, alloy_primitives,
-    usd,
+    Amount, Asset, Balance, Balances, Candidate, ChainError, ChainReader, Cheapest, Choose,
+    Declined, Derivation, Domain, Entry, KnownAsset, Money, Network, NoMatch, NonceEvent,
+    NonceFacts, NonceOf, PaymentFlow, PaymentId, Price, Proof, PurchaseKey, Quote, Reading,
+    Refusal, Supported, Token, Usd, Wallet, alloy_primitives, usd,
 };

@@ -159,6 +159,13 @@ pub(crate) fn fingerprint(request: &Request) -> Option<Fingerprint> {
     ))
 }
 
+/// Returns how the caller calls a purchase: by its own name, or the scope's.
+pub(crate) fn words(extensions: &Extensions) -> Option<String> {
+    let own = extensions.get::<PurchaseName>();
+    let own = own.map(|own| own.name.clone());
+    own.or_else(|| scope::ambient::<Namespace>().map(|namespace| namespace.name))
+}
+
 fn bare(request: &Request) -> Fingerprint {
     Fingerprint::of(request.method().as_str(), request.url().as_str(), &[])
 }

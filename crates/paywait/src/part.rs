@@ -8,8 +8,9 @@ use paywait_call::Patience;
 use paywait_pacer::QuotaStore;
 #[cfg(feature = "pay")]
 use {
+    crate::Approve,
     paywait_ledger::{Durable, Ledger, LedgerError, OnDeath, StoreError},
-    paywait_x402::{Derivation, Network, Policy, Wallet, death_margin},
+    paywait_x402::{Balances, Derivation, Network, Policy, Usd, Wallet, death_margin},
     std::time::Duration,
 };
 
@@ -32,6 +33,16 @@ pub(crate) struct Purse {
     pub(crate) policy: Arc<Policy>,
     pub(crate) ledger: Arc<dyn Ledger>,
     pub(crate) derivation: Derivation,
+    /// Who knows what the payer has.
+    pub(crate) balances: Option<Arc<dyn Balances>>,
+    /// How long that may take.
+    pub(crate) balance_time: Duration,
+    /// Who is asked for a yes.
+    pub(crate) approver: Option<Arc<dyn Approve>>,
+    /// What is paid without one.
+    pub(crate) approve_above: Usd,
+    /// How long that may take.
+    pub(crate) approval_time: Duration,
     /// How long a signer may take.
     pub(crate) signing_time: Duration,
     /// How long the ledger may take for one write.
@@ -40,6 +51,8 @@ pub(crate) struct Purse {
     pub(crate) takes_over: bool,
     /// Whether paid responses of named purchases are kept in the ledger.
     pub(crate) keeps_responses: bool,
+    /// Whether the first payee of an origin and token is the only one from then on.
+    pub(crate) pins_payees: bool,
     /// Whether a hold is let go when what was signed has died with neither receipt nor proof.
     pub(crate) releases_on_death: bool,
 }

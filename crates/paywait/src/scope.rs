@@ -16,12 +16,13 @@ tokio::task_local! {
 }
 
 /// What a caller says once for all calls that it makes inside a future: a
-/// [`Namespace`](crate::Namespace) for purchases, a [`Deadline`](crate::Deadline).
+/// [`Namespace`](crate::Namespace) for purchases, a [`Deadline`](crate::Deadline), what a call may cost
+/// ([`CallLimit`](crate::CallLimit)) and what it is tagged with ([`Labels`](crate::Labels)).
 ///
 /// It reaches calls that an SDK makes on its own, without a way to mark them. It follows the
 /// future, also through `join!`; it does not follow `tokio::spawn`, where a scope is to be run
-/// again. Inside another scope, what is not said again holds on. What a request says itself wins.
-/// No scope never means no limit.
+/// again. Inside another scope, what is not said again holds on, and limits and tags hold beside what is
+/// said again. What a request says itself wins; it loosens no limit. No scope never means no limit.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -67,9 +68,29 @@ impl Scope {
     ///
     /// Dropping the future leaves nothing behind; neither does a panic inside it.
     pub async fn run<F: Future>(self, future: F) -> F::Output {
-        let mut items = ambient_items().unwrap_or_default();
+        let outer = ambient_items().unwrap_or_default();
+        let mut items = outer.clone();
         items.extend(self.items);
+        #[cfg(feature = "pay")]
+        {
+            nest::<crate::CallLimit>(&mut items, &outer);
+            nest::<crate::Labels>(&mut items, &outer);
+        }
         enter(items, future).await
+    }
+}
+
+/// What is said in a scope and holds beside what an outer one says, not in its place.
+#[cfg(feature = "pay")]
+pub(crate) trait Nests: Clone + Send + Sync + 'static {
+    /// Returns what holds where this is said inside of `outer`.
+    fn inside(self, outer: &Self) -> Self;
+}
+
+#[cfg(feature = "pay")]
+fn nest<T: Nests>(items: &mut Extensions, outer: &Extensions) {
+    if let (Some(inner), Some(outer)) = (items.get::<T>().cloned(), outer.get::<T>()) {
+        items.insert(inner.inside(outer));
     }
 }
 

@@ -43,6 +43,17 @@ pub enum PaymentFlow {
     Escrow,
 }
 
+/// As it stands in an offer.
+impl fmt::Display for PaymentFlow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Authorization => "authorization",
+            Self::Upfront => "upfront",
+            Self::Escrow => "escrow",
+        })
+    }
+}
+
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Wire {

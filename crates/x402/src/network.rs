@@ -52,6 +52,11 @@ impl Network {
         self.0
     }
 
+    /// Returns all known test networks.
+    pub fn testnets() -> impl Iterator<Item = Self> {
+        TESTNETS.into_iter().map(Self)
+    }
+
     /// Returns whether this is a known test network, where nothing has a price.
     pub fn is_testnet(self) -> bool {
         TESTNETS.contains(&self.0)

@@ -1,9 +1,15 @@
 //! What may be signed at all: the gate between an offer and the signer.
 
-use std::collections::BTreeSet;
+mod choice;
+mod gate;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
-use crate::{Asset, Entry, KnownAsset, Network, Offer, PaymentFlow, SignedPayment, Usd};
+use alloy_primitives::Address;
+
+use crate::{Amount, Asset, Cheapest, Choose, KnownAsset, Network, Supported, Token, Usd};
 
 /// What may be signed at all.
 ///
@@ -18,23 +24,46 @@ use crate::{Asset, Entry, KnownAsset, Network, Offer, PaymentFlow, SignedPayment
 /// assert!(policy.pays_on("eip155:84532".parse().unwrap())); // a test network
 /// assert!(!policy.pays_on("eip155:8453".parse().unwrap())); // real money must be named
 /// assert_eq!(policy.longest_window().as_secs(), 600);
+/// assert!(policy.supported().tokens.iter().all(|token| token.symbol == "USDC"));
 /// ```
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Policy {
     per_call: Usd,
     networks: Option<BTreeSet<Network>>,
+    assets: Option<BTreeSet<Asset>>,
+    tokens: BTreeMap<Asset, Token>,
+    /// Limits of a call in a token's own units.
+    units: BTreeMap<Asset, Amount>,
+    payees: Option<BTreeSet<Address>>,
+    denied_payees: BTreeSet<Address>,
+    shortest_window: u64,
     longest_window: Duration,
+    longest_timeout: Option<Duration>,
     upfront: bool,
+    escrow: bool,
+    cheapest: Cheapest,
+    chooser: Option<Arc<dyn Choose>>,
 }
 
 impl Policy {
-    /// Returns a policy that pays at most `per_call` dollars a call, on test networks.
+    /// Returns a policy that pays at most `per_call` dollars a call, on test networks. With zero
+    /// nothing is paid in whatever token.
     pub const fn new(per_call: Usd) -> Self {
         Self {
             per_call,
             networks: None,
+            assets: None,
+            tokens: BTreeMap::new(),
+            units: BTreeMap::new(),
+            payees: None,
+            denied_payees: BTreeSet::new(),
+            shortest_window: SHORTEST_WINDOW,
             longest_window: LONGEST_WINDOW,
+            longest_timeout: None,
             upfront: true,
+            escrow: true,
+            cheapest: Cheapest::new(),
+            chooser: None,
         }
     }
 
@@ -45,10 +74,81 @@ impl Policy {
         self
     }
 
-    /// Bounds how long an authorization may stay valid, whatever the seller asks for.
+    /// Names the tokens to pay with, in place of all that are known or [described](Self::token).
+    #[must_use]
+    pub fn assets(mut self, assets: impl IntoIterator<Item = Asset>) -> Self {
+        self.assets = Some(assets.into_iter().collect());
+        self
+    }
+
+    /// Sets the most of `asset` that one call may cost, in atomic units. A token that is not a dollar
+    /// token is refused without it; for a dollar token it holds beside the limit in dollars.
+    #[must_use]
+    pub fn units(mut self, asset: Asset, per_call: Amount) -> Self {
+        self.units.insert(asset, per_call);
+        self
+    }
+
+    /// Sets the most that one call may cost in dollars. With zero nothing is paid in whatever token.
+    #[must_use]
+    pub const fn limited_to(mut self, per_call: Usd) -> Self {
+        self.per_call = per_call;
+        self
+    }
+
+    /// Describes a token that is not known. It is refused until [`units`](Self::units) says how much of
+    /// it a call may cost.
+    #[must_use]
+    pub fn describe(mut self, token: Token) -> Self {
+        self.tokens.insert(token.asset, token);
+        self
+    }
+
+    /// Describes a token that is not known, and sets the most of it that one call may cost, in atomic
+    /// units. Of a token that is known only the limit is taken.
+    #[must_use]
+    pub fn token(self, token: Token, per_call: Amount) -> Self {
+        let asset = token.asset;
+        self.describe(token).units(asset, per_call)
+    }
+
+    /// Names the payees to pay, in place of any.
+    #[must_use]
+    pub fn payees(mut self, payees: impl IntoIterator<Item = Address>) -> Self {
+        self.payees = Some(payees.into_iter().collect());
+        self
+    }
+
+    /// Adds payees that are not paid, whatever else is said of them.
+    #[must_use]
+    pub fn deny_payees(mut self, payees: impl IntoIterator<Item = Address>) -> Self {
+        self.denied_payees.extend(payees);
+        self
+    }
+
+    /// Bounds how long an authorization may stay valid, whatever the seller asks for: who asks for
+    /// longer gets this. Default: 600 s.
     #[must_use]
     pub const fn window(mut self, longest: Duration) -> Self {
         self.longest_window = longest;
+        self
+    }
+
+    /// Refuses sellers that ask for a shorter `maxTimeoutSeconds`. Default: 15 s, and never less: nothing
+    /// is shown in the ten seconds before it expires, and the rest is for signing and the way.
+    #[must_use]
+    pub fn shortest_window(mut self, least: Duration) -> Self {
+        let whole = least.as_secs();
+        let rounded = whole.saturating_add(u64::from(least.subsec_nanos() > 0));
+        self.shortest_window = rounded.max(SHORTEST_WINDOW);
+        self
+    }
+
+    /// Refuses sellers that ask for a longer `maxTimeoutSeconds`, instead of giving them the
+    /// [longest window](Self::window). Default: none is refused.
+    #[must_use]
+    pub const fn longest_timeout(mut self, most: Duration) -> Self {
+        self.longest_timeout = Some(most);
         self
     }
 
@@ -56,6 +156,28 @@ impl Policy {
     #[must_use]
     pub const fn upfront(mut self, allowed: bool) -> Self {
         self.upfront = allowed;
+        self
+    }
+
+    /// Says whether sellers that take a deposit before they serve may be paid. Default: yes.
+    #[must_use]
+    pub const fn escrow(mut self, allowed: bool) -> Self {
+        self.escrow = allowed;
+        self
+    }
+
+    /// Prefers these networks, the first of them most, where prices are equal. It allows none of
+    /// them, and a [chooser](Self::choose_by) has its own mind.
+    #[must_use]
+    pub fn prefer_networks(mut self, order: impl IntoIterator<Item = Network>) -> Self {
+        self.cheapest = Cheapest::new().prefer(order);
+        self
+    }
+
+    /// Sets who chooses among the entries that may be paid, in place of [`Cheapest`].
+    #[must_use]
+    pub fn choose_by(mut self, chooser: Arc<dyn Choose>) -> Self {
+        self.chooser = Some(chooser);
         self
     }
 
@@ -77,170 +199,38 @@ impl Policy {
         }
     }
 
-    /// Chooses the entry to pay, by its place among [`Offer::entries`]: the cheapest in dollars of
-    /// those that may be signed; of equals the one that settles after serving, then the seller's
-    /// order.
-    ///
-    /// # Errors
-    ///
-    /// The refusal of the first entry that was refused, or [`Refusal::NothingOffered`].
-    pub fn choose(&self, offer: &Offer) -> Result<usize, Refusal> {
-        self.choose_among(offer, |_| true)
-    }
-
-    /// Chooses the entry to pay in place of `first`, which was signed before: only one that pays the
-    /// same payee in the same token, so that the two can share a nonce.
-    ///
-    /// # Errors
-    ///
-    /// As [`choose`](Self::choose); [`Refusal::OtherPayee`] if the seller now asks for another payee
-    /// or token.
-    pub fn choose_again(&self, offer: &Offer, first: &SignedPayment) -> Result<usize, Refusal> {
-        let same =
-            |entry: &Entry| (entry.asset(), entry.pay_to()) == (first.asset(), first.pay_to());
-        if offer.entries().iter().any(same) {
-            self.choose_among(offer, same)
-        } else {
-            Err(Refusal::OtherPayee)
+    /// Returns the networks and the tokens that are paid.
+    pub fn supported(&self) -> Supported {
+        Supported {
+            networks: self.paid_networks(),
+            tokens: self.paid_tokens(),
         }
     }
 
-    fn choose_among(
-        &self,
-        offer: &Offer,
-        may_be: impl Fn(&Entry) -> bool,
-    ) -> Result<usize, Refusal> {
-        let mut first_refusal = None;
-        let mut best: Option<(Usd, bool, usize)> = None;
-        let entries = offer.entries().iter().enumerate();
-        for (place, entry) in entries.filter(|(_, entry)| may_be(entry)) {
-            match self.check(entry) {
-                Ok(price) => {
-                    let pays_first = entry.payment_flow() != PaymentFlow::Authorization;
-                    let this = (price, pays_first, place);
-                    best = Some(best.map_or(this, |best| best.min(this)));
-                }
-                Err(refusal) => first_refusal = first_refusal.or(Some(refusal)),
-            }
-        }
-        match best {
-            Some((_, _, place)) => Ok(place),
-            None => Err(first_refusal.unwrap_or(Refusal::NothingOffered)),
+    fn paid_networks(&self) -> Vec<Network> {
+        match &self.networks {
+            Some(named) => named.iter().copied().collect(),
+            None => Network::testnets().collect(),
         }
     }
 
-    /// Checks one entry, and returns its price in dollars.
-    ///
-    /// # Errors
-    ///
-    /// A [`Refusal`] that names the rule, what was asked and what is allowed.
-    pub fn check(&self, entry: &Entry) -> Result<Usd, Refusal> {
-        let network = entry.network();
-        if !self.pays_on(network) {
-            return Err(Refusal::Network { asked: network });
-        }
-        let known = KnownAsset::find(entry.asset()).ok_or_else(|| Refusal::UnknownAsset {
-            asked: entry.asset(),
-        })?;
-        if (entry.domain_name(), entry.domain_version())
-            != (known.domain_name, known.domain_version)
-        {
-            return Err(Refusal::OtherDomain {
-                asset: known.symbol,
-            });
-        }
-        if !known.dollar {
-            return Err(Refusal::NotDollars {
-                asset: known.symbol,
-            });
-        }
-        let flow = entry.payment_flow();
-        if flow != PaymentFlow::Authorization && !self.upfront {
-            return Err(Refusal::Flow { asked: flow });
-        }
-        let asked = entry
-            .max_timeout_seconds()
-            .min(self.longest_window.as_secs());
-        if asked < SHORTEST_WINDOW {
-            return Err(Refusal::Window {
-                asked,
-                least: SHORTEST_WINDOW,
-            });
-        }
-        let price = known
-            .usd(entry.amount())
-            .map_err(|_| Refusal::Uncountable)?;
-        if price > self.per_call {
-            return Err(Refusal::PerCall {
-                asked: price,
-                allowed: self.per_call,
-            });
-        }
-        Ok(price)
+    fn paid_tokens(&self) -> Vec<Token> {
+        let known = KnownAsset::all().iter().map(Token::from);
+        let described = self.tokens.values().cloned();
+        let described = described.filter(|token| KnownAsset::find(token.asset).is_none());
+        known
+            .chain(described)
+            .filter(|token| self.pays_with(token.asset))
+            .collect()
     }
-}
 
-/// Why an offer may not be signed.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Refusal {
-    /// The offer has no entry that can be read and paid by this client.
-    #[error("the offer has no entry that this client can pay")]
-    NothingOffered,
-    /// The network is not one to pay on.
-    #[error("{asked} is not among the networks to pay on (setting: networks)")]
-    Network {
-        /// The network that the seller asked for.
-        asked: Network,
-    },
-    /// The token is not known, so its price in dollars is not known either.
-    #[error("{asked} is not a known token")]
-    UnknownAsset {
-        /// The token that the seller asked for.
-        asked: Asset,
-    },
-    /// The token is known, and it is not a dollar token.
-    #[error("{asset} is not a dollar token, and limits are set in dollars")]
-    NotDollars {
-        /// The token's symbol.
-        asset: &'static str,
-    },
-    /// The signing domain that the seller names is not the token's own: the signature would be
-    /// worthless.
-    #[error("the offer names another signing domain than {asset} has")]
-    OtherDomain {
-        /// The token's symbol.
-        asset: &'static str,
-    },
-    /// The way of settling is switched off.
-    #[error("the payment flow {asked:?} is switched off (setting: upfront)")]
-    Flow {
-        /// The flow that the seller asked for.
-        asked: PaymentFlow,
-    },
-    /// The authorization would be valid for too short a time to be shown.
-    #[error("the payment would be valid for {asked} s; less than {least} s are too few to show it")]
-    Window {
-        /// What the seller asked for or the policy allows, in seconds.
-        asked: u64,
-        /// The least, in seconds.
-        least: u64,
-    },
-    /// The price is over the limit for one call.
-    #[error("the price is {asked} USD and a call may cost {allowed} USD (setting: per_call)")]
-    PerCall {
-        /// The price.
-        asked: Usd,
-        /// The limit.
-        allowed: Usd,
-    },
-    /// Something was signed before, and the seller now asks for another payee or token: that needs
-    /// proof that the first did not settle.
-    #[error("the seller now asks for another payee or token than the one that was signed for")]
-    OtherPayee,
-    /// The price is too large to count.
-    #[error("the price is too large to count in dollars")]
-    Uncountable,
+    /// Returns whether any amount of a token of which enough is known may be paid.
+    fn pays_with(&self, asset: Asset) -> bool {
+        let listed = self.assets.as_ref().is_none_or(|all| all.contains(&asset));
+        let in_dollars = KnownAsset::find(asset).is_some_and(|known| known.dollar);
+        let limited = in_dollars || self.units.contains_key(&asset);
+        listed && limited && self.pays_on(asset.network) && self.per_call > Usd::ZERO
+    }
 }
 
 /// Nothing is shown in the ten seconds before it expires; the rest is for signing and the way.

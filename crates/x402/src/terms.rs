@@ -64,6 +64,11 @@ impl Terms {
         })
     }
 
+    /// Returns the entry that is accepted.
+    pub const fn entry(&self) -> &Entry {
+        &self.entry
+    }
+
     /// Returns the version of x402 in which the payment is written.
     pub const fn version(&self) -> Version {
         self.entry.version()

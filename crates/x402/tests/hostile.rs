@@ -95,7 +95,7 @@ fn no_amount_is_read_as_a_smaller_one() {
     ] {
         let offer = offer(&ask(&amount)).unwrap();
         let refused = Policy::new(usd("0.05").unwrap())
-            .choose(&offer)
+            .check(&offer.entries()[0])
             .unwrap_err();
         let too_much = matches!(refused, Refusal::PerCall { .. } | Refusal::Uncountable);
         assert!(too_much, "{amount}: {refused:?}");

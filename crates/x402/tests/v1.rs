@@ -324,7 +324,7 @@ fn no_amount_is_read_as_a_smaller_one() {
     ] {
         let offer = in_body(&changed("/accepts/0/maxAmountRequired", &amount));
         let offer = offer.unwrap().unwrap();
-        let refused = Policy::new(usd("0.05").unwrap()).choose(&offer);
+        let refused = Policy::new(usd("0.05").unwrap()).check(&offer.entries()[0]);
         let too_much = matches!(refused, Err(Refusal::PerCall { .. } | Refusal::Uncountable));
         assert!(too_much, "{amount}: {refused:?}");
     }

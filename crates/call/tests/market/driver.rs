@@ -212,6 +212,7 @@ fn not_paid(error: &LedgerError) -> NotPaid {
         LedgerError::OverLimit(over) => NotPaid::Limit {
             what: over.to_string(),
             come_back: over.come_back,
+            held_until: over.held_until,
         },
         LedgerError::OtherRequest => NotPaid::OtherRequest,
         _ => NotPaid::Ledger(error.to_string()),

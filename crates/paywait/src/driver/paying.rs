@@ -1,24 +1,26 @@
 //! What the driver does with a wallet and a ledger.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use paywait_call::{End, Intended, Means, NotPaid, Recalled};
-use paywait_ledger::{Durable, Fingerprint, Intent, LedgerError, Note, Origin, Taken};
-use paywait_x402::{
-    KnownAsset, Money, MoneyError, Purchase, PurchaseKey, Receipt, SignedPayment, Terms, Usd,
-};
+use paywait_ledger::{Durable, Fingerprint, Intent, Label, LedgerError, Note, Origin, Taken};
+use paywait_x402::{Money, Policy, Purchase, PurchaseKey, Receipt, SignedPayment, Terms};
 
 use super::Driver;
 use super::reading::Read;
 use crate::name::{self, Named, Unresolved};
 use crate::part::Purse;
 use crate::stake::Lease;
-use crate::{kept, scope};
+use crate::{CallLimit, Labels, kept, scope};
 
 /// The means to pay, as this call has them.
 #[derive(Debug)]
 pub(crate) struct Till {
     purse: Arc<Purse>,
+    /// The purse's, as this call lowers or raises it.
+    policy: Arc<Policy>,
+    labels: BTreeSet<Label>,
     key: PurchaseKey,
     named: bool,
     /// Of the caller's request, once it is needed.
@@ -43,22 +45,34 @@ impl Driver<'_> {
         if self.till.is_some() || self.running.brings_payment || !of_use {
             return;
         }
+        let purse = Arc::clone(purse);
         let named = self.running.named;
         let key = named.map_or_else(PurchaseKey::random, |named| named.key);
-        let policy = Arc::clone(&purse.policy);
+        let extensions = self.extensions.get();
+        let labels = Labels::of(extensions);
+        let policy = match CallLimit::of(purse.policy.per_call(), extensions) {
+            None => Arc::clone(&purse.policy),
+            Some(most) => Arc::new(Policy::clone(&purse.policy).limited_to(most)),
+        };
         let derivation = purse.derivation.clone();
-        self.call.lend_means(Means::new(
-            policy,
+        let means = Means::new(
+            Arc::clone(&policy),
             purse.wallet.payer(),
             derivation,
             key,
             named.is_some(),
-        ));
+        );
+        let means = means
+            .asks_balances(purse.balances.is_some())
+            .approve_above(purse.approver.is_some().then_some(purse.approve_above));
+        self.call.lend_means(means);
         if named.is_some() {
             self.call.recall_first();
         }
         self.till = Some(Till {
-            purse: Arc::clone(purse),
+            purse,
+            policy,
+            labels,
             key,
             named: named.is_some(),
             fingerprint: named.map(|named| named.fingerprint),
@@ -182,11 +196,13 @@ impl Driver<'_> {
             .or_else(|| name::fingerprint(self.running.template.get()));
         till.fingerprint = fingerprint;
         let fingerprint = fingerprint.ok_or(NotPaid::Once)?;
-        let uncountable = || NotPaid::Policy(paywait_x402::Refusal::Uncountable);
-        let price = price(terms).map_err(|_| uncountable())?;
+        let price = till.policy.check(terms.entry());
+        let price = price.map_err(NotPaid::Policy)?;
         // what is paid for is read over a network
-        let origin = Origin::of(self.running.template.get().url()).ok_or_else(uncountable)?;
-        let intent = Intent::new(till.key, fingerprint, origin, terms, price)
+        let origin = Origin::of(self.running.template.get().url()).ok_or(NotPaid::Insecure)?;
+        let intent = Intent::new(till.key, fingerprint, origin, terms, price.usd)
+            .labels(till.labels.iter().cloned())
+            .pins_payee(till.purse.pins_payees)
             .named(till.named)
             .known(known)
             .takes_over(till.purse.takes_over)
@@ -360,21 +376,19 @@ pub(super) struct Noted {
 /// So often another may be quicker to take what was left.
 const MOST_TAKEN_BEFORE: u8 = 4;
 
-/// What the terms cost in dollars, rounded up; nothing for a token that is no dollar token.
-fn price(terms: &Terms) -> Result<Option<Usd>, MoneyError> {
-    let known = KnownAsset::find(terms.asset()).filter(|known| known.dollar);
-    known.map(|known| known.usd(terms.amount())).transpose()
-}
-
 fn not_paid(error: &LedgerError) -> NotPaid {
-    if let LedgerError::OverLimit(over) = error {
-        return NotPaid::Limit {
+    match error {
+        LedgerError::OverLimit(over) => NotPaid::Limit {
             what: over.to_string(),
             come_back: over.come_back,
-        };
+            held_until: over.held_until,
+        },
+        LedgerError::OtherPayee { asked, pinned, .. } => NotPaid::OtherPayee {
+            asked: *asked,
+            pinned: *pinned,
+        },
+        LedgerError::Halted => NotPaid::Halted,
+        LedgerError::OtherRequest => NotPaid::OtherRequest,
+        _ => NotPaid::Ledger(error.to_string()),
     }
-    if *error == LedgerError::OtherRequest {
-        return NotPaid::OtherRequest;
-    }
-    NotPaid::Ledger(error.to_string())
 }
