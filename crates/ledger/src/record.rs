@@ -345,7 +345,7 @@ impl Record {
     /// Returns whether it is there for statements alone: nobody can come back for it, and no limit needs
     /// it.
     pub(crate) fn is_archived(&self) -> bool {
-        self.is_tombstone && !self.named && !self.posted.contains_key(&Term::Kept)
+        !self.named && !self.posted.contains_key(&Term::Kept)
     }
 
     /// Leaves the key and what it cost.

@@ -389,6 +389,8 @@ fn not_paid(error: &LedgerError) -> NotPaid {
         },
         LedgerError::Halted => NotPaid::Halted,
         LedgerError::OtherRequest => NotPaid::OtherRequest,
-        _ => NotPaid::Ledger(error.to_string()),
+        LedgerError::Lost | LedgerError::InHand | LedgerError::Store(_) | _ => {
+            NotPaid::Ledger(error.to_string())
+        }
     }
 }
