@@ -19,16 +19,10 @@ use support::shop::terms;
 use crate::desk::{ask, decoded, entry, offer, on_the_wire, payable, sells};
 
 /// The reports that do not apply, and why.
-pub(crate) const NOT_OURS: &[(&str, &str)] = &[
-    (
-        "pw068",
-        "the challenges that expire are another protocol's: an x402 offer has no end of its own",
-    ),
-    (
-        "pw069",
-        "balances are not read: of what the policy allows the cheapest is paid, and what cannot be funded is refused by the seller",
-    ),
-];
+pub(crate) const NOT_OURS: &[(&str, &str)] = &[(
+    "pw068",
+    "the challenges that expire are another protocol's: an x402 offer has no end of its own",
+)];
 
 fn policy() -> Policy {
     Policy::new(usd("1").unwrap())
