@@ -96,9 +96,10 @@ fn end(reply: &Response) -> End {
 
 /// Why nothing was approved; none if the call ended otherwise.
 fn denied(reply: &Response) -> Option<NotApproved> {
-    match end(reply) {
-        End::NotPaid(NotPaid::NotApproved { why, .. }) => Some(why),
-        _ => None,
+    if let End::NotPaid(NotPaid::NotApproved { why, .. }) = end(reply) {
+        Some(why)
+    } else {
+        None
     }
 }
 

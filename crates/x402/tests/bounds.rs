@@ -276,7 +276,7 @@ fn a_price_is_paid_up_to_the_limit_to_the_last_unit() {
 /// What a policy says of the first entry of an offer.
 fn checked(offer: &Offer) -> Result<(), Refusal> {
     let policy = Policy::new(usd("0.05").unwrap());
-    policy.check(&offer.entries()[0]).map(drop)
+    policy.check(offer.entries().first().unwrap()).map(drop)
 }
 
 /// The fields of a payment as a ledger keeps them, behind a right check sum.
