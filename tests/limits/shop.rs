@@ -80,9 +80,10 @@ pub(crate) fn a_call(most: &str) -> Limits {
 
 /// Why a call was not paid, if it was not.
 pub(crate) fn refusal(ended: &Result<Response>) -> Option<NotPaid> {
-    match &report(ended).unwrap().end {
-        End::Served => None,
-        End::NotPaid(why) => Some(why.clone()),
-        end => panic!("{end}"),
+    let end = &report(ended).unwrap().end;
+    if let End::NotPaid(why) = end {
+        return Some(why.clone());
     }
+    assert_eq!(*end, End::Served);
+    None
 }

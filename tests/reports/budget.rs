@@ -55,11 +55,12 @@ fn dollars(most: &str, period: Period) -> Limit {
 
 /// Why it was not paid, if it was not.
 fn refusal(ended: &Ended) -> Option<NotPaid> {
-    match &report(ended).unwrap().end {
-        paywait::End::Served => None,
-        paywait::End::NotPaid(why) => Some(why.clone()),
-        end => panic!("{end}"),
+    let end = &report(ended).unwrap().end;
+    if let paywait::End::NotPaid(why) = end {
+        return Some(why.clone());
     }
+    assert_eq!(*end, paywait::End::Served);
+    None
 }
 
 /// Buys so often at once, and returns why some of it was not paid.

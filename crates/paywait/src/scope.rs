@@ -76,7 +76,8 @@ impl Scope {
             nest::<crate::CallLimit>(&mut items, &outer);
             nest::<crate::Labels>(&mut items, &outer);
         }
-        enter(items, future).await
+        // apart, so that scopes in scopes do not grow with each
+        enter(items, Box::pin(future)).await
     }
 }
 

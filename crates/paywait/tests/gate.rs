@@ -48,8 +48,11 @@ impl Market {
     }
 
     fn pay(&self) -> Pay {
+        self.pay_within(limits())
+    }
+
+    fn pay_within(&self, limits: Limits) -> Pay {
         let wallet = Wallet::evm(PrivateKeySigner::random());
-        let limits = Limits::per_call(usd("0.05").unwrap()).per_day(usd("5").unwrap());
         Pay::with_ledger(wallet, limits, Arc::<MemoryLedger>::clone(&self.ledger))
     }
 
@@ -72,6 +75,10 @@ impl Market {
     fn is_untouched(&self) -> bool {
         self.sold() == (0, 0) && self.held() == "0"
     }
+}
+
+fn limits() -> Limits {
+    Limits::per_call(usd("0.05").unwrap()).per_day(usd("5").unwrap())
 }
 
 fn cent() -> Terms {
@@ -496,16 +503,25 @@ async fn a_token_that_is_no_dollar_token_is_paid_within_its_own_limit() {
     let eurc = || paywait::Token::new(asset, "EURC", 6, domain.clone());
     let reply = market.buy(market.pay()).await;
     assert_eq!(refused(&reply)[0].setting(), Some("token"));
-    let pay = market.pay().token(eurc(), Amount::from_u64(9_999));
+    let within = |most: u64, day: u64| {
+        let [most, day] = [most, day].map(Amount::from_u64);
+        market
+            .pay_within(limits().and_units(asset, most, day))
+            .token(eurc())
+    };
+    assert_eq!(
+        refused(&market.buy(market.pay().token(eurc())).await)[0].setting(),
+        Some("units"),
+        "nothing was said of how much"
+    );
+    let pay = within(9_999, 50_000);
     assert_eq!(refused(&market.buy(pay).await)[0].setting(), Some("units"));
     assert!(market.is_untouched());
 
     let person = Person::says(Says::Yes);
-    let pay = market
-        .pay()
-        .token(eurc(), Amount::from_u64(10_000))
-        .approve_above(usd("1").unwrap(), Arc::<Person>::clone(&person));
-    let reply = market.buy(pay).await;
+    let pay =
+        within(10_000, 15_000).approve_above(usd("1").unwrap(), Arc::<Person>::clone(&person));
+    let reply = market.buy(pay.clone()).await;
     assert_eq!((reply.status().as_u16(), market.sold()), (200, (1, 1)));
     assert_eq!(
         person.asked()[0].quote.usd,
@@ -513,4 +529,12 @@ async fn a_token_that_is_no_dollar_token_is_paid_within_its_own_limit() {
         "it is always asked about"
     );
     assert_eq!(market.held(), "0", "no rate is guessed");
+    // the day has a limit in the token's own units
+    let reply = market.buy(pay).await;
+    let report = Report::of(reply.extensions()).unwrap();
+    let End::NotPaid(NotPaid::Limit { what, .. }) = &report.end else {
+        panic!("{}", report.end);
+    };
+    assert!(what.contains("15000 atomic units"), "{what}");
+    assert_eq!(market.sold(), (1, 1));
 }
