@@ -3,6 +3,7 @@
 mod known;
 
 use std::fmt;
+use std::str::FromStr;
 
 use alloy_primitives::Address;
 
@@ -11,6 +12,13 @@ use crate::{Amount, MoneyError, Network, Usd};
 use known::KNOWN;
 
 /// A token: a contract on a chain. Nothing else names it, since anybody may call a token USDC.
+///
+/// ```
+/// use paywait_x402::Asset;
+/// let usdc: Asset = "eip155:8453/0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913".parse().unwrap();
+/// assert_eq!(usdc.network.chain_id(), 8453);
+/// assert!("eip155:8453/USDC".parse::<Asset>().is_err());
+/// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]
 pub struct Asset {
@@ -32,6 +40,23 @@ impl fmt::Display for Asset {
         write!(f, "{}/{}", self.network, self.contract)
     }
 }
+
+impl FromStr for Asset {
+    type Err = NoAsset;
+
+    fn from_str(text: &str) -> Result<Self, NoAsset> {
+        let (network, contract) = text.split_once('/').ok_or(NoAsset)?;
+        let network = network.parse().map_err(|_| NoAsset)?;
+        let contract = contract.parse().map_err(|_| NoAsset)?;
+        Ok(Self::new(network, contract))
+    }
+}
+
+/// A text does not name a token.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("a token is written like eip155:8453/0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913")]
+#[non_exhaustive]
+pub struct NoAsset;
 
 /// What is known of a token. Sellers' own words on decimals and names are not asked.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -43,7 +43,7 @@ mod wallet;
 
 pub use alloy_primitives;
 
-pub use asset::{Asset, KnownAsset};
+pub use asset::{Asset, KnownAsset, NoAsset};
 pub use balances::{Balance, Balances};
 pub use chain::{
     ChainError, ChainReader, NonceEvent, NonceFacts, NonceOf, Proof, Reading, death_margin, prove,
