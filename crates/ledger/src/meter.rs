@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use paywait_x402::alloy_primitives::U256;
-use paywait_x402::{Amount, Asset, Network, Usd};
+use paywait_x402::{Amount, Asset, Usd};
 
 use crate::period::Kept as KeptPeriod;
 use crate::term::Term;
@@ -132,12 +132,7 @@ fn unit_of(text: &str) -> Result<Unit, ()> {
     match text {
         "usd" => Ok(Unit::Usd),
         "purchases" => Ok(Unit::Purchases),
-        _ => {
-            let (network, contract) = text.split_once('/').ok_or(())?;
-            let network: Network = network.parse().map_err(|_| ())?;
-            let contract = contract.parse().map_err(|_| ())?;
-            Ok(Unit::Asset(Asset::new(network, contract)))
-        }
+        _ => text.parse().map(Unit::Asset).map_err(|_| ()),
     }
 }
 

@@ -188,9 +188,9 @@ impl Record {
         }))
     }
 
-    /// Returns whether somebody has it in hand. A lease that ends later than any that is given now
+    /// Returns whether a call has it in hand. A lease that ends later than any that is given now
     /// was written by a clock that has jumped.
-    pub(crate) fn is_in_hand(&self, now: Timestamp) -> bool {
+    pub fn is_in_hand(&self, now: Timestamp) -> bool {
         let lasts = now < self.leased_until && self.leased_until <= now.saturating_add(LEASE);
         lasts && self.owner.is_some()
     }

@@ -25,8 +25,8 @@ use crate::bounds::Bounds;
 use crate::line::lines;
 use crate::shelf::Shelf as _;
 use crate::{
-    Durable, Fingerprint, Intent, Ledger, LedgerError, Limits, Line, Note, Origin, Owner, Record,
-    Resolution, Taken,
+    Durable, Fingerprint, Intent, Ledger, LedgerError, Limits, Line, Note, Origin, Owner, Pin,
+    Record, Resolution, Taken,
 };
 use file::{Opening, Place};
 use reader::Reader;
@@ -85,6 +85,37 @@ impl SqliteLedger {
     /// [`LedgerError::Store`].
     pub fn used_today(&self, now: Timestamp) -> Durable<Result<Usd, LedgerError>> {
         self.queue.write(move |books| books.used(now))
+    }
+
+    /// Returns the purchase of `key` as it was written last, beside the thread that writes. What is
+    /// there for statements alone is not found.
+    ///
+    /// # Errors
+    ///
+    /// [`LedgerError::Store`].
+    pub fn purchase(&self, key: PurchaseKey) -> Durable<Result<Option<Record>, LedgerError>> {
+        self.reader.read(move |pages| {
+            let found = pages.get(key)?;
+            Ok(found.filter(|record| !record.is_archived()))
+        })
+    }
+
+    /// Returns whether everything is [halted](Ledger::halt), beside the thread that writes.
+    ///
+    /// # Errors
+    ///
+    /// [`LedgerError::Store`].
+    pub fn is_halted(&self) -> Durable<Result<bool, LedgerError>> {
+        self.reader.read(|pages| pages.is_halted())
+    }
+
+    /// Returns the payees that are pinned, by origin and token, beside the thread that writes.
+    ///
+    /// # Errors
+    ///
+    /// [`LedgerError::Store`].
+    pub fn pins(&self) -> Durable<Result<Vec<Pin>, LedgerError>> {
+        self.reader.read(|pages| pages.pins())
     }
 
     fn start(

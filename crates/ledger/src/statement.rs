@@ -7,8 +7,7 @@ use paywait_x402::alloy_primitives::U256;
 use paywait_x402::{Amount, Asset, Usd};
 
 use crate::period::stamp;
-use crate::table::{Table, printable};
-use crate::{Line, Outcome, Quantity};
+use crate::{Line, Outcome, Quantity, Table};
 
 /// What became of purchases, summed for each of something.
 ///
@@ -144,8 +143,9 @@ impl Statement {
 impl fmt::Display for Statement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [spent, lost, held, presumed, refused, released] = Outcome::ALL.map(Outcome::name);
+        let by = self.by.to_string();
         let head = [
-            &self.by.to_string(),
+            &by,
             "purchases",
             spent,
             lost,
@@ -154,13 +154,11 @@ impl fmt::Display for Statement {
             refused,
             released,
         ];
-        let mut rows = vec![head.map(str::to_owned)];
-        rows.extend(self.totals.iter().map(Total::row));
-        let mut texts = [false; 8];
-        if let Some(first) = texts.first_mut() {
-            *first = true;
+        let mut table = Table::new(head).numbers(1..head.len());
+        for total in &self.totals {
+            table.push(total.row());
         }
-        fmt::Display::fmt(&Table { rows, texts }, f)
+        fmt::Display::fmt(&table, f)
     }
 }
 
@@ -227,7 +225,7 @@ impl Total {
     fn row(&self) -> [String; 8] {
         let of = match self.of.is_empty() {
             true => "-".to_owned(),
-            false => printable(&self.of),
+            false => self.of.clone(),
         };
         let [spent, lost, held, presumed, refused, released] =
             Outcome::ALL.map(|outcome| self.amount(outcome).to_string());

@@ -15,7 +15,7 @@ use crate::meter::Meter;
 use crate::shelf::Shelf;
 use crate::sums::{Shares, add_up};
 use crate::term::Term;
-use crate::{Fingerprint, Kept, LedgerError, Origin, Record, StoreError};
+use crate::{Fingerprint, Kept, LedgerError, Origin, Pin, Record, StoreError};
 
 /// The records of a SQLite file. Whoever makes one has a transaction open on the connection.
 #[derive(Debug)]
@@ -209,6 +209,22 @@ impl<'a> Pages<'a> {
             self.set_sum(meter, subject, *sum)?;
         }
         Ok(())
+    }
+
+    /// Returns all pins.
+    pub(crate) fn pins(&mut self) -> Result<Vec<Pin>, LedgerError> {
+        let mut query = self.connection.prepare_cached(PINS).stored()?;
+        let columns = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+        let mut pins = Vec::new();
+        for row in query.query_map([], columns).stored()? {
+            let (origin, asset, payee): (String, String, [u8; 20]) = row.stored()?;
+            pins.push(Pin {
+                origin: origin.parse().map_err(|_| StoreError::Damaged)?,
+                asset: asset.parse().map_err(|_| StoreError::Damaged)?,
+                payee: payee.into(),
+            });
+        }
+        Ok(pins)
     }
 
     fn records(&self, query: &str, given: impl Params) -> Result<Vec<Record>, LedgerError> {
@@ -446,6 +462,7 @@ const REMOVE_SUM: &str = "DELETE FROM total WHERE meter = ? AND subject = ?";
 const SUMS: &str = "SELECT meter, subject, sum FROM total";
 const REMOVE_SUMS: &str = "DELETE FROM total";
 const PIN: &str = "SELECT payee FROM pin WHERE origin = ? AND asset = ?";
+const PINS: &str = "SELECT origin, asset, payee FROM pin ORDER BY origin, asset";
 const SET_PIN: &str = "INSERT INTO pin VALUES (?, ?, ?) \
     ON CONFLICT (origin, asset) DO UPDATE SET payee = excluded.payee";
 const REMOVE_PIN: &str = "DELETE FROM pin WHERE origin = ? AND asset = ?";
