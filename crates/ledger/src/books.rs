@@ -55,8 +55,8 @@ impl<S: Shelf> Books<'_, S> {
             return Ok(Taken::InFlight);
         }
         if matches!(record.offers(), Taken::Standing(_)) {
-            // what was never shown has spent nothing yet
-            if record.money == Money::Signed && record.shown == 0 && self.shelf.is_halted()? {
+            // the last of it was never shown: it has spent nothing yet
+            if record.shown == 0 && self.shelf.is_halted()? {
                 return Err(LedgerError::Halted);
             }
             record.lease(owner, now);
@@ -264,6 +264,10 @@ impl<S: Shelf> Books<'_, S> {
             if record.is_in_hand(now) {
                 let until = record.leased_until;
                 record.posted.insert(term, until);
+                // it is kept for as long as it counts
+                if let Some(kept) = record.posted.get_mut(&Term::Kept) {
+                    *kept = until.max(*kept);
+                }
                 self.shelf.put(record)?;
                 continue;
             }

@@ -54,27 +54,27 @@ pub enum Reach {
 }
 
 impl Limit {
-    /// Returns a limit on what is spent or held in dollars, over all dollar tokens.
-    pub const fn dollars(most: Usd, period: Period) -> Self {
+    /// Returns a limit on what is spent or held in dollars, over all dollar tokens. Of a rolling period
+    /// whole milliseconds count, rounded up.
+    pub fn dollars(most: Usd, period: Period) -> Self {
         Self::new(Quantity::Usd(most), period)
     }
 
     /// Returns a limit on what is spent or held of one token, in its atomic units.
-    pub const fn units(asset: Asset, most: Amount, period: Period) -> Self {
+    pub fn units(asset: Asset, most: Amount, period: Period) -> Self {
         Self::new(Quantity::Units(asset, most), period)
     }
 
     /// Returns a limit on how many purchases are begun.
-    pub const fn purchases(most: u64, period: Period) -> Self {
+    pub fn purchases(most: u64, period: Period) -> Self {
         Self::new(Quantity::Purchases(most), period)
     }
 
-    const fn new(most: Quantity, period: Period) -> Self {
-        let reach = Reach::Wallet;
+    fn new(most: Quantity, period: Period) -> Self {
         Self {
             most,
-            period,
-            reach,
+            period: period.in_millis(),
+            reach: Reach::Wallet,
         }
     }
 

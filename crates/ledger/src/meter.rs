@@ -61,6 +61,15 @@ impl Meter {
         matches!(self.unit, Unit::Purchases)
     }
 
+    /// Returns whether it counts what a record is of.
+    pub(crate) fn counts(&self, record: &Record) -> bool {
+        match self.unit {
+            Unit::Usd => record.stake.price.is_some(),
+            Unit::Asset(asset) => asset == record.stake.asset,
+            Unit::Purchases => true,
+        }
+    }
+
     /// Returns what a record weighs on it.
     pub(crate) fn weight(&self, record: &Record) -> U256 {
         if self.of == Of::OpenAtOrigin && !record.is_at_risk() {

@@ -41,6 +41,18 @@ impl Period {
     /// Thirty days.
     pub const MONTH: Self = Self::Rolling(Duration::from_secs(30 * 24 * 60 * 60));
 
+    /// Returns it as a store keeps it: in whole milliseconds, rounded up, and as many as can be counted.
+    pub(crate) fn in_millis(self) -> Self {
+        let Self::Rolling(span) = self else {
+            return self;
+        };
+        let part = span.subsec_nanos() % 1_000_000 > 0;
+        let millis = span.as_millis().saturating_add(u128::from(part));
+        Self::Rolling(Duration::from_millis(
+            u64::try_from(millis).unwrap_or(u64::MAX),
+        ))
+    }
+
     /// Returns when what was spent at `spent` counts no more; [`Timestamp::MAX`] for never.
     ///
     /// ```

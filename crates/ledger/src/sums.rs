@@ -49,7 +49,9 @@ impl<S: Shelf> Books<'_, S> {
         // a second signature is no second purchase
         let is_counted = meter.counts_purchases() && before.is_some();
         let mut passed = Vec::new();
-        if asked.is_zero() && !limit.most().is_zero() || is_counted {
+        // what costs nothing passes no limit but that of zero
+        let is_nothing = asked.is_zero() && !limit.most().is_zero();
+        if is_nothing || is_counted || !meter.counts(record) {
             return Ok(passed);
         }
         for subject in meter.subjects(record) {

@@ -17,8 +17,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use futures_executor::block_on;
 use paywait_ledger::{
-    Fingerprint, Intent, Ledger, LedgerError, Limits, Note, OpenError, Origin, Owner, SqliteLedger,
-    SqliteOptions, Standing, StoreError, Taken,
+    Fingerprint, Intent, Ledger, LedgerError, Limit, Limits, Note, OpenError, Origin, Owner,
+    Period, SqliteLedger, SqliteOptions, Standing, StoreError, Taken,
 };
 use paywait_signals::Timestamp;
 use paywait_x402::alloy_primitives::B256;
@@ -172,6 +172,30 @@ fn two_on_one_file_share_what_counts_and_grant_no_more_than_there_is() {
         block_on(other.used_today(now())).unwrap().to_string(),
         "0.1"
     );
+}
+
+#[test]
+fn a_period_of_any_length_can_be_written_and_read_again() {
+    let (_folder, path) = place();
+    let ledger = SqliteLedger::create(&path).unwrap();
+    let spans = [
+        Duration::MAX,
+        Duration::from_nanos(1),
+        Duration::from_micros(1_500),
+    ];
+    let per_call = Limits::per_call(usd("1").unwrap()).no_daily_limit();
+    let limits = spans
+        .map(Period::Rolling)
+        .into_iter()
+        .fold(per_call, |limits, period| {
+            limits.and(Limit::dollars(usd("1").unwrap(), period))
+        });
+    for (name, ledger) in [("one", ledger), ("two", SqliteLedger::open(&path).unwrap())] {
+        ledger.register(&limits);
+        intend(&ledger, name).unwrap();
+        drop(ledger);
+        assert!(SqliteLedger::open(&path).is_ok());
+    }
 }
 
 #[test]
